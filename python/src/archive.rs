@@ -242,16 +242,13 @@ impl Archive {
     /// A table of the first five records for notebooks.
     fn _repr_html_(this: &Bound<'_, Self>) -> PyResult<String> {
         let caption = escaped(this.py(), &this.get().__repr__())?;
-        let mut rows = String::new();
-        for record in this.try_iter()?.take(5).map_while(Result::ok) {
+        let records = this.try_iter()?.take(5).map_while(Result::ok);
+        let rows = records.map(|record| {
             let record = record.cast::<Record>()?.get();
-            rows += &format!(
-                "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
-                record.index(),
-                record.sfen(),
-                record.fields()
-            );
-        }
+            let (index, sfen, fields) = (record.index(), record.sfen(), record.fields());
+            Ok(format!("<tr><td>{index}</td><td>{sfen}</td><td>{fields}</td></tr>"))
+        });
+        let rows = rows.collect::<PyResult<String>>()?;
         Ok(format!("<table><caption>{caption}</caption>{rows}</table>"))
     }
 

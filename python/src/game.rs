@@ -56,6 +56,19 @@ impl GameIterator {
 pub(crate) struct Game(format::Game);
 
 impl Game {
+    /// The diagram of the last position, with the last move marked.
+    fn picture(&self) -> Result<String, Failure> {
+        let mut position = shogi::Position::try_from(&self.0.start)?;
+        for played in &self.0.moves {
+            if !position.is_legal(played.best_move) {
+                break;
+            }
+            position.make(played.best_move);
+        }
+        let last = self.0.moves.last().map(|played| played.best_move);
+        Ok(svg(&position.setup(), last, None, shogi::Color::Black))
+    }
+
     pub(crate) const fn inner(&self) -> &format::Game {
         &self.0
     }
@@ -133,15 +146,7 @@ impl Game {
 
     /// The diagram of the last position for notebooks.
     fn _repr_svg_(&self) -> Result<String, Failure> {
-        let mut position = shogi::Position::try_from(&self.0.start)?;
-        for played in &self.0.moves {
-            if !position.is_legal(played.best_move) {
-                break;
-            }
-            position.make(played.best_move);
-        }
-        let last = self.0.moves.last().map(|played| played.best_move);
-        Ok(svg(&position.setup(), last, None, shogi::Color::Black))
+        self.picture()
     }
 
     /// The diagram of the last position, the players and the result for notebooks.
@@ -153,7 +158,7 @@ impl Game {
         let separator = if players.is_empty() { "" } else { ", " };
         let result = self.result().map_or(String::new(), |result| format!(", {result}"));
         let caption = format!("{players}{separator}{} moves{result}", self.0.moves.len());
-        Ok(figure(&self._repr_svg_()?, &caption))
+        Ok(figure(&self.picture()?, &caption))
     }
 }
 

@@ -283,13 +283,12 @@ impl Position {
 
     /// The diagram for notebooks, with the last pushed move marked.
     fn _repr_svg_(&self) -> String {
-        let last_move = self.played.last().map(|&(m, _)| m);
-        svg(&self.now.setup(), last_move, None, shogi::Color::Black)
+        self.picture()
     }
 
     /// The diagram and the SFEN for notebooks.
     fn _repr_html_(&self) -> String {
-        figure(&self._repr_svg_(), &self.sfen())
+        figure(&self.picture(), &self.sfen())
     }
 
     fn __str__(&self) -> String {
@@ -306,6 +305,14 @@ impl Position {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Object<'py>, (String,)) {
         (py.get_type::<Self>().into_any(), (self.sfen(),))
+    }
+}
+
+impl Position {
+    /// The diagram with the last pushed move marked.
+    fn picture(&self) -> String {
+        let last_move = self.played.last().map(|&(m, _)| m);
+        svg(&self.now.setup(), last_move, None, shogi::Color::Black)
     }
 }
 

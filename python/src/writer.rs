@@ -61,7 +61,7 @@ impl Writer {
         };
         let changes = match content {
             Content::Record(record) => writer.write_record(record.decoded()),
-            Content::Game(game) if !writer.format().holds_games() => {
+            Content::Game(_) if !writer.format().holds_games() => {
                 let message = format!(
                     "{} holds single records, not games; write the records of kyokumen.open",
                     writer.format()
