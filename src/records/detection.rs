@@ -279,10 +279,7 @@ mod tests {
             fs::write(&path, bytes).unwrap();
             let error = format_of(&path).unwrap_err();
             match bytes {
-                [] => {
-                    let expected = Error::unknown_format(text_of(&path));
-                    assert_eq!(error.to_string(), expected.to_string());
-                }
+                [] => assert!(error.to_string().contains("a.bin is empty"), "{error}"),
                 _ => assert!(error.to_string().contains("has an unknown format"), "{error}"),
             }
         }
