@@ -257,6 +257,7 @@ class InspectOptions(Reading, Search, total=False):
 
 
 class MergeOptions(TypedDict, total=False):
+    to: str | None
     stream: str | None
     name: str | None
     force: bool
