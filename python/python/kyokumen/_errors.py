@@ -28,7 +28,8 @@ class KyokumenError(Exception):
         super().__init__(message)
         self.errno = errno
         if isinstance(self, OSError):
-            self.filename = file
+            # Not an assignment: mypy would look for the attribute in this class.
+            setattr(self, "filename", file)
         self.file = file
         self.record = record
         self.byte = byte
