@@ -71,19 +71,18 @@ fn check_format(
     to: Option<FormatName>,
     name: &str,
 ) -> Result<(), Error> {
-    let compression =
-        |format: Option<FormatName>| format.map_or(Compression::None, |it| it.compression);
-    let by_name = FormatName::from_file_name(name).or(to);
-    let requested = if to.is_some_and(|to| Some(to) != shards) {
-        format!("--to means {}", to.map_or(String::new(), |to| to.to_string()))
-    } else if let (Some(_), Some(by_name)) = (shards, by_name)
-        && shards != Some(by_name)
-    {
-        format!("the extension of {name} means {by_name}")
-    } else if without_compression(name).1 != compression(shards) && by_name != shards {
-        format!("the extension of {name} means another compression")
-    } else {
-        return Ok(());
+    let compression = shards.map_or(Compression::None, |shards| shards.compression);
+    let named = without_compression(name).1;
+    let requested = match (to, FormatName::from_file_name(name)) {
+        (Some(to), _) if Some(to) != shards => format!("--to means {to}"),
+        (_, Some(format)) if shards.is_some_and(|shards| shards != format) => {
+            format!("the extension of {name} means {format}")
+        }
+        // A name without a compression, such as that of a pipe, states nothing.
+        _ if named != Compression::None && named != compression => {
+            format!("the extension of {name} means another compression")
+        }
+        _ => return Ok(()),
     };
     let shards = shards.map_or("lines of text".to_owned(), |shards| shards.to_string());
     Err(Error::usage(format!(

@@ -179,6 +179,7 @@ fn merge_refuses_other_formats_and_compressions() {
         ("-o joined.psv", "the extension of joined.psv means psv"),
         ("-o joined.hcp.zst", "the extension of joined.hcp.zst means hcp.zst"),
         ("-o joined.bin.zst", "the extension of joined.bin.zst means another compression"),
+        ("-o joined.bin.zst --to hcp", "the extension of joined.bin.zst means another compression"),
         ("-o joined.bin --to psv", "--to means psv"),
     ] {
         let refused = dir.line(&format!("merge out {words}")).exits(&[2]).stderr;
@@ -187,6 +188,11 @@ fn merge_refuses_other_formats_and_compressions() {
     dir.line("merge out -o joined.bin --to hcp").succeeds();
     dir.line("merge out -o joined.hcp").succeeds();
     assert!(dir.read("joined.bin") == dir.read("joined.hcp"));
+    dir.line("filter a.hcp -o packed --to hcp.zst --shard 1/1 --nodes 1 --progress none")
+        .succeeds();
+    dir.line("merge packed -o packed.bin").succeeds();
+    dir.line("merge packed -o packed.hcp.zst").succeeds();
+    assert!(dir.read("packed.bin") == dir.read("packed.hcp.zst"));
 }
 
 #[test]

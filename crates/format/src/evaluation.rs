@@ -50,7 +50,7 @@ pub fn value_of_eval(eval_cp: i16, scale: f32) -> f32 {
 /// Mixes win probabilities `a` and `b`, each given as the probabilities of a win and of a loss, with weights 1 − `mix`
 /// and `mix`. Returns the evaluation in centipawns, never that of a mate.
 ///
-/// Probabilities of winning near 1 differ less than `f32` or their difference to 1 can show, so both are needed.
+/// Rounding makes a win probability near 1 equal to 1, so the probability of a loss cannot be computed from it.
 fn eval_of_mixture(a: [f64; 2], b: [f64; 2], mix: f64, scale: f64) -> i16 {
     let [win, loss] = [0, 1].map(|side| (1.0 - mix) * a[side] + mix * b[side]);
     let most = f64::from(LEAST_MATE_EVAL - 1);
