@@ -189,7 +189,7 @@ fn merge_refuses_other_formats_and_compressions() {
     dir.line("merge out -o joined.hcp").succeeds();
     assert!(dir.read("joined.bin") == dir.read("joined.hcp"));
     dir.line("filter a.hcp -o packed --to hcp.zst --shard 1/1 --nodes 1 --progress none")
-        .succeeds();
+        .exits(&[3]);
     dir.line("merge packed -o packed.bin").succeeds();
     dir.line("merge packed -o packed.hcp.zst").succeeds();
     assert!(dir.read("packed.bin") == dir.read("packed.hcp.zst"));
