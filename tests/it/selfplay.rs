@@ -468,12 +468,12 @@ fn the_manifest_states_the_origin_of_the_openings() {
 
 /// An evaluator that answers 99 batches with zeros, or any number if the file `repaired` exists.
 #[cfg(unix)]
-const PROGRAM: &str = "echo kyokumen-evaluator 1 57
-while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
+const PROGRAM: &str = "echo kyokumen-evaluator 2 57
+while set -- $(head -c 8 | od -An -tu4) && [ -n \"$1\" ]; do
   i=$((i + 1))
   [ $i -lt 100 ] || [ -e repaired ] || exit 9
-  head -c $((n * 119 * 81)) > /dev/null
-  head -c $((n * 2188 * 4)) /dev/zero
+  head -c $(($1 * 638 + $2 * 2)) > /dev/null
+  head -c $((($1 + $2) * 4)) /dev/zero
 done";
 
 #[test]

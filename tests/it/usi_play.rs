@@ -170,11 +170,11 @@ fn a_missing_network_is_reported_after_isready() {
 
 /// An evaluator that exits at its first request, and answers with zeros after a restart.
 #[cfg(unix)]
-const FAILS_FIRST: &str = "echo kyokumen-evaluator 1 57
+const FAILS_FIRST: &str = "echo kyokumen-evaluator 2 57
 [ -e FAILED ] || { touch FAILED; head -c 4 > /dev/null; exit 9; }
-while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
-  head -c $((n * 119 * 81)) > /dev/null
-  head -c $((n * 2188 * 4)) /dev/zero
+while set -- $(head -c 8 | od -An -tu4) && [ -n \"$1\" ]; do
+  head -c $(($1 * 638 + $2 * 2)) > /dev/null
+  head -c $((($1 + $2) * 4)) /dev/zero
 done";
 
 #[test]

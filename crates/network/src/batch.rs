@@ -7,7 +7,8 @@ use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::{Color, Move, Position};
 
 use crate::NetworkError;
-use crate::features::{BOARD, INPUT1_PLANES, Input2, write_input1, write_input2};
+use crate::feature_bits::{INPUT1_BYTES, write_input1_bits, write_input2_bits};
+use crate::features::Input2;
 use crate::label::{LABELS, move_label};
 
 /// Number of positions that an evaluator in this process evaluates together, for any batch size. The result for a
@@ -18,7 +19,7 @@ pub const CHUNK: usize = 4;
 /// move and the probability of a win.
 ///
 /// A batch is created once and reused: nothing is allocated after the first batches. It contains only what evaluators
-/// read: the key of a position, the labels of its moves, and its planes if the network needs them.
+/// read: the key of a position, the labels of its moves, and its planes as bits if the network needs them.
 #[derive(Clone, Debug)]
 pub struct Batch {
     capacity: usize,
@@ -27,8 +28,8 @@ pub struct Batch {
     labels: Vec<u16>,
     /// The end of each position's labels.
     ends: Vec<usize>,
-    input1: Vec<f32>,
-    input2: Vec<f32>,
+    input1: Vec<u8>,
+    input2: Vec<u8>,
     policies: Vec<f32>,
     values: Vec<f32>,
 }
@@ -37,15 +38,14 @@ impl Batch {
     /// Creates a batch for at most `capacity` positions. `planes` is [`Evaluator::planes`](crate::Evaluator::planes).
     pub fn new(capacity: usize, planes: Option<Input2>) -> Self {
         let slots = capacity.next_multiple_of(CHUNK);
-        let numbers = |per_position: usize| vec![0.0; slots * per_position * BOARD];
         Self {
             capacity,
             planes,
             keys: Vec::with_capacity(capacity),
             labels: Vec::new(),
             ends: Vec::with_capacity(capacity),
-            input1: planes.map_or_else(Vec::new, |_| numbers(INPUT1_PLANES)),
-            input2: planes.map_or_else(Vec::new, |kind| numbers(kind.planes())),
+            input1: planes.map_or_else(Vec::new, |_| vec![0; slots * INPUT1_BYTES]),
+            input2: planes.map_or_else(Vec::new, |kind| vec![0; slots * kind.bytes()]),
             policies: Vec::new(),
             values: Vec::with_capacity(capacity),
         }
@@ -86,28 +86,32 @@ impl Batch {
         self.labels.extend(moves.iter().map(|&m| move_label(m, mover)));
         self.ends.push(self.labels.len());
         if let Some(kind) = self.planes {
-            let per_position = INPUT1_PLANES * BOARD;
-            write_input1(position, &mut self.input1[slot * per_position..][..per_position]);
-            let per_position = kind.planes() * BOARD;
-            write_input2(position, kind, &mut self.input2[slot * per_position..][..per_position]);
+            write_input1_bits(position, &mut self.input1[slot * INPUT1_BYTES..][..INPUT1_BYTES]);
+            let bytes = kind.bytes();
+            write_input2_bits(position, kind, &mut self.input2[slot * bytes..][..bytes]);
         }
     }
 
-    /// `input1` of all slots, with shape (slots, 62, 9, 9). The number of slots is [`capacity`](Self::capacity) rounded
-    /// up to a multiple of [`CHUNK`]. Slots after the last position contain data of earlier batches. Empty if the
-    /// evaluator needs no planes.
-    pub fn input1(&self) -> &[f32] {
+    /// `input1` of all slots as [bits](write_input1_bits), [`INPUT1_BYTES`] per slot. The number of slots is
+    /// [`capacity`](Self::capacity) rounded up to a multiple of [`CHUNK`]. Slots after the last position contain data of
+    /// earlier batches. Empty if the evaluator needs no planes.
+    pub fn input1(&self) -> &[u8] {
         &self.input1
     }
 
-    /// `input2` of all slots, with shape (slots, 57 or 119, 9, 9).
-    pub fn input2(&self) -> &[f32] {
+    /// `input2` of all slots as [bits](write_input2_bits), [`Input2::bytes`] per slot.
+    pub fn input2(&self) -> &[u8] {
         &self.input2
     }
 
     /// The key of a position, computed from board, hands and side to move.
     pub fn key(&self, slot: usize) -> u64 {
         self.keys[slot]
+    }
+
+    /// Number of moves of all positions.
+    pub const fn moves_len(&self) -> usize {
+        self.labels.len()
     }
 
     /// The labels of a position's moves.
@@ -141,12 +145,9 @@ impl Batch {
     /// Sets the result of a position from a network's output: the logits of all labels and the value. Only the logits
     /// of legal moves count.
     ///
-    /// `temperature` divides the logits; above 1 it makes the policy flatter. The exponential function is from `libm`
-    /// and gives the same bits on every machine.
-    ///
     /// # Errors
     ///
-    /// If the logit of a legal move is not finite, or the value is not a probability.
+    /// As [`set_move_logits`](Self::set_move_logits).
     ///
     /// # Panics
     ///
@@ -159,6 +160,46 @@ impl Batch {
         value: f32,
     ) -> Result<(), NetworkError> {
         assert_eq!(logits.len(), LABELS, "logits of one position");
+        let moves = self.moves(slot);
+        for (probability, &label) in
+            self.policies[moves.clone()].iter_mut().zip(&self.labels[moves])
+        {
+            *probability = logits[usize::from(label)];
+        }
+        self.set_value_and_policy(slot, temperature, value)
+    }
+
+    /// Sets the result of a position from the logits of its moves, in the order of the moves, and the value.
+    ///
+    /// `temperature` divides the logits; above 1 it makes the policy flatter. The exponential function is from `libm`
+    /// and gives the same bits on every machine.
+    ///
+    /// # Errors
+    ///
+    /// If a logit is not finite, or the value is not a probability.
+    ///
+    /// # Panics
+    ///
+    /// If the number of logits is not the number of moves.
+    pub fn set_move_logits(
+        &mut self,
+        slot: usize,
+        logits: &[f32],
+        temperature: f32,
+        value: f32,
+    ) -> Result<(), NetworkError> {
+        let moves = self.moves(slot);
+        self.policies[moves].copy_from_slice(logits);
+        self.set_value_and_policy(slot, temperature, value)
+    }
+
+    /// Sets the value, and turns logits into the policy.
+    fn set_value_and_policy(
+        &mut self,
+        slot: usize,
+        temperature: f32,
+        value: f32,
+    ) -> Result<(), NetworkError> {
         let len = self.len();
         let unusable = |output, number, expected| {
             Err(NetworkError::Unusable { output, slot, len, number, expected })
@@ -167,11 +208,7 @@ impl Batch {
             return unusable("output_value", value, "a number from 0 to 1");
         }
         let moves = self.moves(slot);
-        let labels = &self.labels[moves.clone()];
         let policy = &mut self.policies[moves];
-        for (probability, &label) in policy.iter_mut().zip(labels) {
-            *probability = logits[usize::from(label)];
-        }
         if let Some(&number) = policy.iter().find(|number| !number.is_finite()) {
             return unusable("output_policy", number, "a finite number");
         }

@@ -58,3 +58,43 @@ pub fn write_input2_bits(position: &Position, kind: Input2, out: &mut [u8]) {
     each_run_of_ones(position, kind, |run| planes |= ((1 << run.len()) - 1) << run.start);
     out.copy_from_slice(&planes.to_le_bytes()[..kind.bytes()]);
 }
+
+/// Writes the planes of `input1` as numbers 0 and 1; the inverse of [`write_input1_bits`].
+///
+/// # Panics
+///
+/// If the length of `bits` is not [`INPUT1_BYTES`], or that of `out` is not [`INPUT1_PLANES`] × [`BOARD`].
+pub fn unpack_input1(bits: &[u8], out: &mut [f32]) {
+    assert_eq!(
+        (bits.len(), out.len()),
+        (INPUT1_BYTES, INPUT1_PLANES * BOARD),
+        "bytes, numbers of input1"
+    );
+    let (bytes, rest) = out.as_chunks_mut::<8>();
+    for (numbers, &byte) in bytes.iter_mut().zip(bits) {
+        *numbers = numbers_of(byte);
+    }
+    let last = numbers_of(bits[INPUT1_BYTES - 1]);
+    rest.copy_from_slice(&last[..rest.len()]);
+}
+
+/// Writes the planes of `input2` as numbers 0 and 1; the inverse of [`write_input2_bits`].
+///
+/// # Panics
+///
+/// If the length of `bits` is not `kind.bytes()`, or that of `out` is not `kind.planes()` × [`BOARD`].
+pub fn unpack_input2(bits: &[u8], kind: Input2, out: &mut [f32]) {
+    assert_eq!(
+        (bits.len(), out.len()),
+        (kind.bytes(), kind.planes() * BOARD),
+        "bytes, numbers of input2"
+    );
+    let (planes, _) = out.as_chunks_mut::<BOARD>();
+    for (number, plane) in planes.iter_mut().enumerate() {
+        plane.fill(numbers_of(bits[number / 8])[number % 8]);
+    }
+}
+
+fn numbers_of(byte: u8) -> [f32; 8] {
+    std::array::from_fn(|bit| f32::from(byte >> bit & 1))
+}

@@ -19,7 +19,9 @@ use kyokumen_process::Fault;
 use kyokumen_shogi::Color;
 
 pub use batch::{Batch, CHUNK, Evaluator};
-pub use feature_bits::{INPUT1_BYTES, write_input1_bits, write_input2_bits};
+pub use feature_bits::{
+    INPUT1_BYTES, unpack_input1, unpack_input2, write_input1_bits, write_input2_bits,
+};
 pub use features::{BOARD, Element, INPUT1_PLANES, Input2, write_input1, write_input2};
 pub use label::{LABELS, move_label};
 pub use nnue::NnueFeatures;
@@ -73,7 +75,7 @@ pub enum NetworkError {
     },
     /// A program sent no greeting line.
     #[error(
-        "{program} is not an evaluator: it sent no first line, expected `kyokumen-evaluator 1 57` or `… 119`"
+        "{program} is not an evaluator: it sent no first line, expected `kyokumen-evaluator 2 57` or `… 119`"
     )]
     NoGreeting {
         /// The program.
@@ -83,7 +85,7 @@ pub enum NetworkError {
     },
     /// The first line of a program is not a greeting of this protocol.
     #[error(
-        "{program} is not an evaluator: its first line is {greeting:?}, expected `kyokumen-evaluator 1 57` or `… 119`"
+        "{program} is not an evaluator: its first line is {greeting:?}, expected `kyokumen-evaluator 2 57` or `… 119`"
     )]
     Greeting {
         /// The program.

@@ -1,9 +1,16 @@
 //! Networks in other processes: any program that reads batches from standard input and writes results.
 //!
-//! First the program writes the line `kyokumen-evaluator 1 57`. It contains the version of this protocol and the number
-//! of planes of `input2`. Then the program repeats two steps. It reads the number of positions n (32 bits), n × 62 × 81
-//! bytes of `input1` and n × 57 × 81 (or 119 × 81) bytes of `input2`, each 0 or 1. It writes n × 2187 logits and n
-//! values as 32-bit floats. All numbers are little-endian. The program ends at the end of its input.
+//! First the program writes the line `kyokumen-evaluator 2 57`. It contains the version of this protocol and the number
+//! of planes of `input2`. Then the program repeats two steps. It reads a batch:
+//!
+//! - the number of positions n and the number m of their legal moves (32 bits each),
+//! - n × 628 bytes: the 62 planes of `input1` as [bits](crate::write_input1_bits),
+//! - n × 8 bytes (15 with 119 planes): the planes of `input2`, with [one bit each](crate::write_input2_bits),
+//! - the number of legal moves of each position (n × 16 bits),
+//! - the [label](crate::move_label) of each move (m × 16 bits), position after position.
+//!
+//! It writes m logits, one for each move, and n values as 32-bit floats. All numbers are little-endian. The program ends
+//! at the end of its input.
 
 use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
@@ -13,11 +20,11 @@ use kyokumen_process::{ChildProcess, Fault, Wait};
 
 use crate::NetworkError;
 use crate::batch::{Batch, Evaluator};
-use crate::features::{BOARD, INPUT1_PLANES, Input2};
-use crate::label::LABELS;
+use crate::feature_bits::INPUT1_BYTES;
+use crate::features::Input2;
 
 /// The start of the greeting line: the protocol and its version.
-const PROTOCOL: &str = "kyokumen-evaluator 1";
+const PROTOCOL: &str = "kyokumen-evaluator 2";
 
 /// Maximum time that a program may be silent. Some compile a network for a quarter of an hour.
 const TIMEOUT: Duration = Duration::from_mins(30);
@@ -65,20 +72,24 @@ impl ProcessNetwork {
     }
 
     fn request(&mut self, batch: &Batch, cancel: &AtomicBool) -> Result<Vec<u8>, Fault> {
-        let positions = batch.len();
-        let inputs = [(batch.input1(), INPUT1_PLANES), (batch.input2(), self.planes.planes())];
+        let (positions, moves) = (batch.len(), batch.moves_len());
         let mut message = self.process.buffer();
         message.extend_from_slice(&(positions as u32).to_le_bytes());
-        for (planes, per_position) in inputs {
-            let planes = &planes[..positions * per_position * BOARD];
-            message.extend(planes.iter().map(|&plane| u8::from(plane != 0.0)));
+        message.extend_from_slice(&(moves as u32).to_le_bytes());
+        message.extend_from_slice(&batch.input1()[..positions * INPUT1_BYTES]);
+        message.extend_from_slice(&batch.input2()[..positions * self.planes.bytes()]);
+        for slot in 0..positions {
+            message.extend_from_slice(&(batch.labels(slot).len() as u16).to_le_bytes());
+        }
+        for slot in 0..positions {
+            message.extend(batch.labels(slot).iter().flat_map(|label| label.to_le_bytes()));
         }
         if self.process.has_unread() {
             // Output without a request would be taken as the next result.
             return Err(Fault::Surplus);
         }
         self.process.send(message);
-        let bytes = positions * (LABELS + 1) * FLOAT_BYTES;
+        let bytes = (moves + positions) * FLOAT_BYTES;
         self.process.answer(bytes, &Wait::new(TIMEOUT, cancel))
     }
 
@@ -113,18 +124,13 @@ impl Evaluator for ProcessNetwork {
         }
         let answer = self.request(batch, cancel).map_err(|fault| self.fail(fault))?;
         let (floats, _) = answer.as_chunks::<FLOAT_BYTES>();
-        let (logits, values) = floats.split_at(batch.len() * LABELS);
-        let mut position_logits = [0.0; LABELS];
-        for (slot, logits) in logits.chunks_exact(LABELS).enumerate() {
-            for (number, bytes) in position_logits.iter_mut().zip(logits) {
-                *number = f32::from_le_bytes(*bytes);
-            }
-            batch.set_logits(
-                slot,
-                &position_logits,
-                self.temperature,
-                f32::from_le_bytes(values[slot]),
-            )?;
+        let mut floats = floats.iter().map(|&bytes| f32::from_le_bytes(bytes));
+        let logits: Vec<f32> = floats.by_ref().take(batch.moves_len()).collect();
+        let mut start = 0;
+        for (slot, value) in floats.enumerate() {
+            let end = start + batch.labels(slot).len();
+            batch.set_move_logits(slot, &logits[start..end], self.temperature, value)?;
+            start = end;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use rten_tensor::{Tensor, TensorView};
 
 use crate::NetworkError;
 use crate::batch::{Batch, CHUNK, Evaluator};
+use crate::feature_bits::{INPUT1_BYTES, unpack_input1, unpack_input2};
 use crate::features::{BOARD, INPUT1_PLANES, Input2};
 use crate::label::LABELS;
 
@@ -26,6 +27,8 @@ pub struct RtenNetwork {
     planes: Input2,
     temperature: f32,
     pool: Arc<ThreadPool>,
+    /// The planes of a chunk.
+    unpacked: [Vec<f32>; 2],
 }
 
 impl RtenNetwork {
@@ -51,21 +54,30 @@ impl RtenNetwork {
             ([id("input1")?, id("input2")?], [id("output_policy")?, id("output_value")?]);
         let planes = Input2::from_planes(planes).expect("57 or 119");
         let pool = Arc::new(ThreadPool::with_num_threads(1));
-        Ok(Self { model, inputs, outputs, planes, temperature, pool })
+        let unpacked =
+            [INPUT1_PLANES, planes.planes()].map(|planes| vec![0.0; CHUNK * planes * BOARD]);
+        Ok(Self { model, inputs, outputs, planes, temperature, pool, unpacked })
     }
 
     /// Logits and values of the positions of a chunk.
     fn run(
-        &self,
+        &mut self,
         batch: &Batch,
         chunk: usize,
     ) -> Result<[Vec<f32>; 2], Box<dyn Error + Send + Sync>> {
         let planes = self.planes.planes();
-        let [size1, size2] = [INPUT1_PLANES, planes].map(|planes| CHUNK * planes * BOARD);
-        let input1 = &batch.input1()[chunk * size1..][..size1];
-        let input2 = &batch.input2()[chunk * size2..][..size2];
-        let input1 = TensorView::from_data(&[CHUNK, INPUT1_PLANES, 9, 9], input1);
-        let input2 = TensorView::from_data(&[CHUNK, planes, 9, 9], input2);
+        let [input1, input2] = &mut self.unpacked;
+        let first = chunk * CHUNK;
+        let bits = batch.input1()[first * INPUT1_BYTES..].chunks_exact(INPUT1_BYTES);
+        for (numbers, bits) in input1.chunks_exact_mut(INPUT1_PLANES * BOARD).zip(bits) {
+            unpack_input1(bits, numbers);
+        }
+        let bits = batch.input2()[first * self.planes.bytes()..].chunks_exact(self.planes.bytes());
+        for (numbers, bits) in input2.chunks_exact_mut(planes * BOARD).zip(bits) {
+            unpack_input2(bits, self.planes, numbers);
+        }
+        let input1 = TensorView::from_data(&[CHUNK, INPUT1_PLANES, 9, 9], &input1[..]);
+        let input2 = TensorView::from_data(&[CHUNK, planes, 9, 9], &input2[..]);
         let inputs = vec![(self.inputs[0], input1.into()), (self.inputs[1], input2.into())];
         let mut options = RunOptions::default();
         options.thread_pool = Some(Arc::clone(&self.pool));

@@ -7,13 +7,13 @@ use crate::usi::Engine;
 const EVALUATOR: &str = "echo $$ >> pids
 echo >> starts
 START
-echo kyokumen-evaluator 1 57
+echo kyokumen-evaluator 2 57
 i=0
-while n=$(head -c 4 | od -An -tu4 | tr -d ' ') && [ -n \"$n\" ]; do
+while set -- $(head -c 8 | od -An -tu4) && [ -n \"$1\" ]; do
   i=$((i + 1))
   GO
-  head -c $((n * 119 * 81)) > /dev/null
-  head -c $((n * 2188 * 4)) /dev/zero
+  head -c $(($1 * 638 + $2 * 2)) > /dev/null
+  head -c $((($1 + $2) * 4)) /dev/zero
   AFTER
 done";
 
@@ -81,12 +81,12 @@ fn an_evaluator_that_sends_too_much_ends_the_run() {
 
 #[test]
 fn a_program_without_a_greeting_is_reported() {
-    let bench = Bench::new(EVALUATOR, ("START", "printf 'kyokumen-evaluator 1 5'; exit 3"));
+    let bench = Bench::new(EVALUATOR, ("START", "printf 'kyokumen-evaluator 2 5'; exit 3"));
     assert_data_eq!(
         bench.error(&bench.run(&SELFPLAY)),
         str![[r#"
 status 1
-error: sh is not an evaluator: it sent no first line, expected `kyokumen-evaluator 1 57` or `… 119`: the program ended (exit status: 3)
+error: sh is not an evaluator: it sent no first line, expected `kyokumen-evaluator 2 57` or `… 119`: the program ended (exit status: 3)
 
 "#]]
     );

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use kyokumen_network::{
-    BOARD, Batch, Delayed, Evaluator, Hashed, INPUT1_PLANES, Input2, LABELS, NetworkError, Uniform,
-    move_label, write_input1, write_input2,
+    BOARD, Batch, Delayed, Evaluator, Hashed, INPUT1_BYTES, INPUT1_PLANES, Input2, LABELS,
+    NetworkError, Uniform, move_label, unpack_input1, unpack_input2, write_input1, write_input2,
 };
 use kyokumen_shogi::Position;
 use kyokumen_testing::positions::random_play;
@@ -98,18 +98,21 @@ fn planes_are_in_the_slots_of_their_positions() {
         push_all(&mut batch, &positions);
         uniform.evaluate(&mut batch, &AtomicBool::new(false)).unwrap();
         for (slot, position) in positions.iter().enumerate() {
-            let mut input1 = vec![0.0; INPUT1_PLANES * BOARD];
+            let [mut input1, mut unpacked1] = [(); 2].map(|()| vec![0.5; INPUT1_PLANES * BOARD]);
             write_input1(position, &mut input1);
-            assert_eq!(batch.input1()[slot * input1.len()..][..input1.len()], input1);
-            let mut input2 = vec![0.0; kind.planes() * BOARD];
+            unpack_input1(&batch.input1()[slot * INPUT1_BYTES..][..INPUT1_BYTES], &mut unpacked1);
+            assert_eq!(unpacked1, input1);
+            let [mut input2, mut unpacked2] = [(); 2].map(|()| vec![0.5; kind.planes() * BOARD]);
             write_input2(position, kind, &mut input2);
-            assert_eq!(batch.input2()[slot * input2.len()..][..input2.len()], input2);
+            let bits = &batch.input2()[slot * kind.bytes()..][..kind.bytes()];
+            unpack_input2(bits, kind, &mut unpacked2);
+            assert_eq!(unpacked2, input2);
             let moves = position.legal_moves().len();
             let even = (1.0 / moves as f32).to_bits();
             assert!(batch.policy(slot).iter().all(|p| p.to_bits() == even));
             assert_eq!(batch.policy(slot).len(), moves);
         }
-        assert_eq!(batch.input1().len(), 16 * INPUT1_PLANES * BOARD);
+        assert_eq!(batch.input1().len(), 16 * INPUT1_BYTES);
     }
 }
 

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use kyokumen_network::{Batch, Evaluator, NetworkError, ProcessNetwork};
 use kyokumen_shogi::Position;
 
-/// Bytes of a batch of one position, and of its result.
-const REQUEST_BYTES: usize = 4 + (62 + 57) * 81;
-const RESULT_BYTES: usize = (2187 + 1) * 4;
+/// Bytes of a batch that contains the start position with its 30 moves, and of its result.
+const REQUEST_BYTES: usize = 8 + 628 + 8 + 2 + 30 * 2;
+const RESULT_BYTES: usize = (30 + 1) * 4;
 
 fn start(script: &str) -> Result<ProcessNetwork, NetworkError> {
     ProcessNetwork::start(&["sh", "-c", script].map(str::to_owned), 1.0, &NEVER)
@@ -46,7 +46,7 @@ fn batch(network: &ProcessNetwork) -> Batch {
 fn a_program_evaluates_batch_after_batch() {
     // Logits of 0, a value of 0.
     let script = format!(
-        "echo kyokumen-evaluator 1 57
+        "echo kyokumen-evaluator 2 57
          while [ $(head -c {REQUEST_BYTES} | wc -c) = {REQUEST_BYTES} ]; do head -c {RESULT_BYTES} /dev/zero; done"
     );
     let mut network = start(&script).unwrap();
@@ -62,19 +62,19 @@ fn a_program_evaluates_batch_after_batch() {
 
 #[test]
 fn failing_programs_are_reported() {
-    let mut network = start("echo kyokumen-evaluator 1 119; exit 5").unwrap();
+    let mut network = start("echo kyokumen-evaluator 2 119; exit 5").unwrap();
     let mut batch = batch(&network);
     for _ in 0..2 {
         let error = network.evaluate(&mut batch, &NEVER).unwrap_err();
         assert_eq!(error.source().unwrap().to_string(), "the program ended (exit status: 5)");
     }
-    for script in ["echo hello", "echo kyokumen-evaluator 1 58", "echo kyokumen-evaluator 2 57"] {
+    for script in ["echo hello", "echo kyokumen-evaluator 2 58", "echo kyokumen-evaluator 1 57"] {
         assert!(matches!(start(script), Err(NetworkError::Greeting { .. })), "{script}");
     }
     for (script, why) in [
         ("exit 3", "the program ended (exit status: 3)"),
         // A line without its end is not accepted.
-        ("printf 'kyokumen-evaluator 1 57'; exit 3", "the program ended (exit status: 3)"),
+        ("printf 'kyokumen-evaluator 2 57'; exit 3", "the program ended (exit status: 3)"),
         ("exec >&-; exec sleep 60", "the program closed its pipe"),
         ("exec cat /dev/zero", "the program sent a line of more than 65536 bytes"),
     ] {
@@ -92,11 +92,11 @@ fn failing_programs_are_reported() {
 fn a_result_that_is_too_long_is_an_error() {
     let script_with_result = |bytes: &str| {
         format!(
-            "echo kyokumen-evaluator 1 57
+            "echo kyokumen-evaluator 2 57
              while [ $(head -c {REQUEST_BYTES} | wc -c) = {REQUEST_BYTES} ]; do {bytes}; done"
         )
     };
-    let greets_too_much = "printf 'kyokumen-evaluator 1 57\\nmore'; exec cat".to_owned();
+    let greets_too_much = "printf 'kyokumen-evaluator 2 57\\nmore'; exec cat".to_owned();
     for script in [
         script_with_result(&format!("head -c {} /dev/zero", RESULT_BYTES + 1)),
         script_with_result("exec cat /dev/zero"),
@@ -128,7 +128,7 @@ fn every_wait_for_a_program_can_be_cancelled() {
         ("cat > /dev/null", true),
         ("while :; do printf x; sleep 0.01; done", false),
     ] {
-        let mut network = start(&format!("echo kyokumen-evaluator 1 57; {then}")).unwrap();
+        let mut network = start(&format!("echo kyokumen-evaluator 2 57; {then}")).unwrap();
         // More than a pipe holds.
         let mut batch = Batch::new(100, network.planes());
         let position = Position::start();
