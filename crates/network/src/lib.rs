@@ -5,7 +5,15 @@ mod feature_bits;
 mod features;
 mod label;
 mod nnue;
+#[cfg(feature = "onnxruntime")]
+mod onnx;
+#[cfg(feature = "onnxruntime")]
+mod ort_library;
+#[cfg(feature = "onnxruntime")]
+mod ort_network;
 mod process_network;
+#[cfg(feature = "onnxruntime")]
+mod protobuf;
 mod reproducible;
 #[cfg(feature = "rten")]
 mod rten_network;
@@ -25,6 +33,10 @@ pub use feature_bits::{
 pub use features::{BOARD, Element, INPUT1_PLANES, Input2, write_input1, write_input2};
 pub use label::{LABELS, move_label};
 pub use nnue::NnueFeatures;
+#[cfg(feature = "onnxruntime")]
+pub use ort_library::LIBRARY_VARIABLE;
+#[cfg(feature = "onnxruntime")]
+pub use ort_network::{Device, DeviceError, OrtNetwork, OrtSettings, load_onnx_runtime};
 pub use process_network::ProcessNetwork;
 pub use reproducible::is_reproducible;
 #[cfg(feature = "rten")]
@@ -48,6 +60,24 @@ pub enum NetworkError {
     Load {
         /// The file.
         path: PathBuf,
+        /// The error of the runtime.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The library of ONNX Runtime cannot be loaded.
+    #[cfg(feature = "onnxruntime")]
+    #[error("cannot load ONNX Runtime from {}", places.join(", "))]
+    Library {
+        /// The places that were searched.
+        places: Vec<String>,
+        /// The reason.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// ONNX Runtime cannot use a device.
+    #[cfg(feature = "onnxruntime")]
+    #[error("ONNX Runtime cannot use the device {device}")]
+    Device {
+        /// The device.
+        device: Device,
         /// The error of the runtime.
         source: Box<dyn Error + Send + Sync>,
     },

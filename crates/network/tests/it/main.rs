@@ -7,4 +7,4 @@ mod onnx;
 #[cfg(unix)]
 mod process;
 #[cfg(feature = "rten")]
-mod rten;
+mod runtimes;

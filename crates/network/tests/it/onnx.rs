@@ -13,6 +13,10 @@ pub(crate) struct Recipe {
     pub(crate) policy: Vec<f32>,
     /// A weight for each plane of `input2`.
     pub(crate) value: Vec<f32>,
+    /// The version of the operators.
+    pub(crate) opset: u64,
+    /// Whether all numbers have 16 bits.
+    pub(crate) half: bool,
 }
 
 impl Recipe {
@@ -24,6 +28,8 @@ impl Recipe {
             policy_name: "output_policy",
             policy: weights(27 * 62).collect(),
             value: weights(input2_planes).collect(),
+            opset: 13,
+            half: false,
         }
     }
 
@@ -42,22 +48,77 @@ impl Recipe {
         }
         message(&mut graph, 2, b"small");
         let shape = [27, self.input1_planes, 1, 1];
-        message(&mut graph, 5, &tensor("policy_weights", &shape, &self.policy));
+        message(&mut graph, 5, &self.tensor("policy_weights", &shape, &self.policy));
         let shape = [1, self.input2_planes, 1, 1];
-        message(&mut graph, 5, &tensor("value_weights", &shape, &self.value));
+        message(&mut graph, 5, &self.tensor("value_weights", &shape, &self.value));
         for (name, planes) in [("input1", self.input1_planes), ("input2", self.input2_planes)] {
-            message(&mut graph, 11, &value_info(name, &[planes, 9, 9]));
+            message(&mut graph, 11, &self.value_info(name, &[planes, 9, 9]));
         }
-        message(&mut graph, 12, &value_info(self.policy_name, &[2187]));
-        message(&mut graph, 12, &value_info("output_value", &[1]));
+        message(&mut graph, 12, &self.value_info(self.policy_name, &[2187]));
+        message(&mut graph, 12, &self.value_info("output_value", &[1]));
         let mut operators = Vec::new();
-        number(&mut operators, 2, 13);
+        number(&mut operators, 2, self.opset);
         let mut model = Vec::new();
         number(&mut model, 1, 8);
         message(&mut model, 7, &graph);
         message(&mut model, 8, &operators);
         model
     }
+
+    fn tensor(&self, name: &str, shape: &[u64], numbers: &[f32]) -> Vec<u8> {
+        let mut tensor = Vec::new();
+        for &size in shape {
+            number(&mut tensor, 1, size);
+        }
+        number(&mut tensor, 2, self.element());
+        message(&mut tensor, 8, name.as_bytes());
+        let bytes: Vec<u8> = if self.half {
+            numbers.iter().flat_map(|&number| half(number).to_le_bytes()).collect()
+        } else {
+            numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+        };
+        message(&mut tensor, 9, &bytes);
+        tensor
+    }
+
+    /// The code of the type of all numbers.
+    fn element(&self) -> u64 {
+        const FLOAT: u64 = 1;
+        const HALF: u64 = 10;
+        if self.half { HALF } else { FLOAT }
+    }
+
+    /// An input or output with any batch size, and then `sizes`.
+    fn value_info(&self, name: &str, sizes: &[u64]) -> Vec<u8> {
+        let mut batch = Vec::new();
+        message(&mut batch, 2, b"N");
+        let mut shape = Vec::new();
+        message(&mut shape, 1, &batch);
+        for &size in sizes {
+            let mut dimension = Vec::new();
+            number(&mut dimension, 1, size);
+            message(&mut shape, 1, &dimension);
+        }
+        let mut tensor = Vec::new();
+        number(&mut tensor, 1, self.element());
+        message(&mut tensor, 2, &shape);
+        let mut kind = Vec::new();
+        message(&mut kind, 1, &tensor);
+        let mut info = Vec::new();
+        message(&mut info, 1, name.as_bytes());
+        message(&mut info, 2, &kind);
+        info
+    }
+}
+
+/// The bits of a 16-bit float. The number must be exact in 11 bits and not subnormal.
+fn half(number: f32) -> u16 {
+    let bits = number.to_bits();
+    if number == 0.0 {
+        return 0;
+    }
+    let exponent = (bits >> 23 & 0xff) as u16 + 15 - 127;
+    (bits >> 16 & 0x8000) as u16 | exponent << 10 | (bits >> 13 & 0x3ff) as u16
 }
 
 fn node(operator: &str, inputs: &[&str], output: &str) -> Vec<u8> {
@@ -87,42 +148,6 @@ fn numbers(name: &str, values: &[u64]) -> Vec<u8> {
     }
     number(&mut attribute, 20, INTS);
     attribute
-}
-
-fn tensor(name: &str, shape: &[u64], numbers: &[f32]) -> Vec<u8> {
-    const FLOAT: u64 = 1;
-    let mut tensor = Vec::new();
-    for &size in shape {
-        number(&mut tensor, 1, size);
-    }
-    number(&mut tensor, 2, FLOAT);
-    message(&mut tensor, 8, name.as_bytes());
-    let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
-    message(&mut tensor, 9, &bytes);
-    tensor
-}
-
-/// An input or output with any batch size, and then `sizes`.
-fn value_info(name: &str, sizes: &[u64]) -> Vec<u8> {
-    const FLOAT: u64 = 1;
-    let mut batch = Vec::new();
-    message(&mut batch, 2, b"N");
-    let mut shape = Vec::new();
-    message(&mut shape, 1, &batch);
-    for &size in sizes {
-        let mut dimension = Vec::new();
-        number(&mut dimension, 1, size);
-        message(&mut shape, 1, &dimension);
-    }
-    let mut tensor = Vec::new();
-    number(&mut tensor, 1, FLOAT);
-    message(&mut tensor, 2, &shape);
-    let mut kind = Vec::new();
-    message(&mut kind, 1, &tensor);
-    let mut info = Vec::new();
-    message(&mut info, 1, name.as_bytes());
-    message(&mut info, 2, &kind);
-    info
 }
 
 /// A field of bytes, text or another message.
