@@ -27,6 +27,7 @@ mod rearrange_args;
 mod record_args;
 mod relabel;
 mod report;
+mod runtime_args;
 mod sample;
 mod search_args;
 mod selfplay;

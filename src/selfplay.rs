@@ -146,7 +146,7 @@ fn load<'a>(
 ) -> Result<Vec<(&'a Model, Devices)>, Error> {
     let mut networks: Vec<(&Model, Devices)> = Vec::new();
     for model in &plan.models {
-        let device = model.load(plan.policy_temperature, cancel)?;
+        let device = model.load(plan.policy_temperature, plan.run.batch, cancel)?;
         match networks.iter_mut().find(|(name, _)| *name == model) {
             Some((_, devices)) => devices.push(device),
             None => networks.push((model, vec![device])),

@@ -20,6 +20,7 @@ use crate::cli::option::{
     decimal_number, heading, mate_limits, positive, positive_seconds, whole_number,
 };
 use crate::cli::record_args::{InputArgs, RecordArgs};
+use crate::cli::runtime_args::RuntimeArgs;
 use crate::format::{EVAL_SCALE, Fill};
 use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::settings::{RelabelSettings, Settings};
@@ -68,6 +69,9 @@ pub(super) struct RelabelArgs {
 
     #[command(flatten)]
     pub(super) network: NetworkArgs,
+
+    #[command(flatten, next_help_heading = NETWORK)]
+    pub(super) runtime: RuntimeArgs,
 
     /// Command line of a USI engine; each thread starts one process
     #[arg(long, value_name = "COMMAND", help_heading = ENGINE)]

@@ -16,6 +16,7 @@ use crate::cli::option::{
 };
 use crate::cli::progress::ProgressMode;
 use crate::cli::report::counted;
+use crate::cli::runtime_args::RuntimeArgs;
 use crate::jobs::game_totals::GameCounts;
 use crate::jobs::run_files::RunRequest;
 use crate::records::format_name::FormatName;
@@ -94,7 +95,11 @@ pub(super) struct SelfPlayArgs {
     #[arg(long)]
     pub(super) dry_run: bool,
 
-    /// Number of threads that evaluate, each with its own games; 0 uses all cores [default: 0]
+    #[command(flatten, next_help_heading = "Networks")]
+    pub(super) runtime: RuntimeArgs,
+
+    /// Number of threads that evaluate, each with its own games; 0 uses all cores [default: 0, or one for each device
+    /// and model if no device is the CPU]
     #[arg(long, value_parser = threads(), help_heading = "Speed")]
     pub(super) threads: Option<usize>,
 

@@ -68,8 +68,11 @@ pub struct NetworkEntry {
     pub model: String,
     /// SHA-256 of the file.
     pub sha256: Option<Sha256Sum>,
-    /// The library or process that runs it.
+    /// The library or process that runs it, with its version.
     pub runtime: String,
+    /// The kind of the device. `None` if the runtime does not choose it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
 }
 
 /// The origin of a file, from the manifest that lists it as an output.

@@ -98,7 +98,7 @@ impl FileClaims {
 
     /// Adds files that were read before. A file that no longer exists is claimed only by its name.
     #[must_use]
-    pub(crate) fn and_reading<'a>(self, paths: impl IntoIterator<Item = &'a PathBuf>) -> Self {
+    pub(crate) fn and_reading(self, paths: impl IntoIterator<Item: AsRef<Path>>) -> Self {
         self.and_reading_as(paths, |path| format!("the input {}", path.display()))
     }
 
@@ -108,12 +108,13 @@ impl FileClaims {
         self.and_reading_as(paths, |_| "a file of the run that --retry-unknown reads".to_owned())
     }
 
-    fn and_reading_as<'a>(
+    fn and_reading_as(
         mut self,
-        paths: impl IntoIterator<Item = &'a PathBuf>,
+        paths: impl IntoIterator<Item: AsRef<Path>>,
         description: impl Fn(&Path) -> String,
     ) -> Self {
         for path in paths {
+            let path = path.as_ref();
             let content = platform::identity_of_content(path).ok().flatten();
             let keys =
                 content.map(ClaimKey::Content).into_iter().chain([ClaimKey::Name(normal(path))]);

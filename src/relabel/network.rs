@@ -17,8 +17,8 @@ use crate::shogi::{Position, PositionHistory};
 /// A network and how to evaluate positions with it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NetworkSettings {
-    /// The network.
-    pub model: Model,
+    /// The network. Threads take turns with the runtimes, if there are several.
+    pub models: Vec<Model>,
     /// Temperature of the policy: its logits are divided by this.
     pub policy_temperature: f32,
     /// Number of positions to evaluate together.
@@ -40,17 +40,28 @@ impl NetworkSettings {
     /// # Errors
     /// [`Error`] if the network cannot be loaded or evaluated.
     pub fn entry(&self, cancel: &AtomicBool) -> Result<Map<String, Value>, Error> {
-        let entry = self.model.entry()?;
-        let mut evaluator = self.model.load(self.policy_temperature, cancel)?;
-        let reproducible = is_reproducible(&mut *evaluator, self.batch, cancel)
-            .map_err(|source| self.failed(source))?;
+        let mut entries = Vec::new();
+        let mut reproducible = true;
+        for model in &self.models {
+            let entry = model.entry()?;
+            if !entries.contains(&entry) {
+                entries.push(entry);
+            }
+            let mut evaluator = model.load(self.policy_temperature, self.batch, cancel)?;
+            reproducible &= is_reproducible(&mut *evaluator, self.batch, cancel)
+                .map_err(|source| failed(model, source))?;
+        }
+        // Several entries are one network on different kinds of devices.
         let mut json = json!({
-            "network": entry,
+            "network": entries[0],
             "reproducible": reproducible,
             "playouts": self.playouts,
             "root-mate": self.root_mate,
             "mate-table-mib": self.mate_table_mib,
         });
+        if entries.len() > 1 {
+            json["networks"] = json!(entries);
+        }
         if self.playouts > 0 {
             json["policy-temperature"] = as_written(&self.policy_temperature);
             json["search"] = as_written(&self.search());
@@ -68,38 +79,44 @@ impl NetworkSettings {
             root_mate: self.root_mate,
         }
     }
+}
 
-    fn failed(&self, source: NetworkError) -> Error {
-        if matches!(source, NetworkError::Cancelled) {
-            return Error::evaluation_interrupted();
-        }
-        Error::evaluation(format!("the network {} failed", self.model)).with_source(source)
+fn failed(model: &Model, source: NetworkError) -> Error {
+    if matches!(source, NetworkError::Cancelled) {
+        return Error::evaluation_interrupted();
     }
+    Error::evaluation(format!("the network {model} failed")).with_source(source)
 }
 
 /// Evaluates batches of positions with a network.
 pub struct NetworkEvaluator {
     settings: NetworkSettings,
+    model: Model,
     network: Box<dyn Evaluator>,
     batch: Batch,
     mates: LeafSearch,
 }
 
 impl NetworkEvaluator {
-    /// Loads the network. Returns soon after `cancel` is set.
+    /// Loads the network for a thread. Returns soon after `cancel` is set.
     ///
     /// # Errors
     /// [`Error`] if the network cannot be loaded or there is not enough memory.
-    pub fn new(settings: NetworkSettings, cancel: &AtomicBool) -> Result<Self, Error> {
-        let network = settings.model.load(settings.policy_temperature, cancel)?;
+    pub fn new(
+        settings: NetworkSettings,
+        thread: usize,
+        cancel: &AtomicBool,
+    ) -> Result<Self, Error> {
+        let model = settings.models[thread % settings.models.len()].clone();
+        let network = model.load(settings.policy_temperature, settings.batch, cancel)?;
         let batch = Batch::new(settings.batch, network.planes());
         let mates = LeafSearch::try_new(settings.mate_table_mib)?;
-        Ok(Self { settings, network, batch, mates })
+        Ok(Self { settings, model, network, batch, mates })
     }
 
     fn evaluate_batch(&mut self, cancel: &AtomicBool) -> Result<(), Error> {
         let result = self.network.evaluate(&mut self.batch, cancel);
-        result.map_err(|source| self.settings.failed(source))
+        result.map_err(|source| failed(&self.model, source))
     }
 
     /// Evaluates at most a batch of positions by the values of the network, without a search.

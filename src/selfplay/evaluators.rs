@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::{fmt, fs};
 
+#[cfg(feature = "onnxruntime")]
+use kyokumen_network::{Device, OrtNetwork, OrtSettings, load_onnx_runtime};
 use kyokumen_network::{Evaluator, Hashed, NetworkError, ProcessNetwork, RtenNetwork, Uniform};
 
 use crate::jobs::game_totals::NetworkEntry;
@@ -19,32 +21,55 @@ pub enum Model {
     /// `hashed`: pseudo-random numbers computed from the position.
     Hashed,
     /// An ONNX file with a network of the dlshogi family.
-    Onnx(PathBuf),
+    Onnx(PathBuf, Runtime),
     /// `run:COMMAND`: a program that evaluates batches, with its arguments. See [`ProcessNetwork`].
     Process(Vec<String>),
 }
 
+/// The library that evaluates ONNX files.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Runtime {
+    /// `rten`, which is part of the program. It uses the CPU.
+    #[default]
+    Rten,
+    /// ONNX Runtime, with any of its devices.
+    #[cfg(feature = "onnxruntime")]
+    OnnxRuntime(OrtSettings),
+}
+
 impl Model {
-    /// Returns the model of a name: `uniform`, `hashed`, `run:COMMAND` or a file name.
-    pub fn named(name: &Path) -> Self {
+    /// Returns the model of a name: `uniform`, `hashed`, `run:COMMAND` or a file name, which `runtime` evaluates.
+    pub fn named(name: &Path, runtime: &Runtime) -> Self {
         match name.to_str() {
             Some("uniform") => Self::Uniform,
             Some("hashed") => Self::Hashed,
             text => match text.and_then(|text| text.strip_prefix("run:")) {
                 Some(command) => Self::Process(split_command(command)),
-                None => Self::Onnx(name.to_owned()),
+                None => Self::Onnx(name.to_owned(), runtime.clone()),
             },
         }
     }
 }
 
 impl Model {
-    /// Returns a model for each thread. Several models take turns, and each is used at least once. `threads` = 0 means
-    /// one thread per logical CPU.
-    pub fn of_devices(names: &[PathBuf], threads: usize) -> Vec<Self> {
+    /// Returns a model for each thread. Models and runtimes take turns, and each model is used with each runtime.
+    /// `threads` = 0 means one thread per logical CPU.
+    pub fn of_devices(names: &[PathBuf], runtimes: &[Runtime], threads: usize) -> Vec<Self> {
         let threads = platform::threads(threads);
-        let named: Vec<Self> = names.iter().map(|name| Self::named(name)).collect();
-        named.into_iter().cycle().take(threads.max(names.len())).collect()
+        let of_runtime =
+            |runtime| names.iter().map(move |name| Self::named(name, runtime)).collect::<Vec<_>>();
+        let named: Vec<Self> = runtimes.iter().flat_map(of_runtime).collect();
+        let count = threads.max(named.len());
+        named.into_iter().cycle().take(count).collect()
+    }
+
+    /// The file of the network.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Onnx(path, _) => Some(path),
+            Self::Uniform | Self::Hashed | Self::Process(_) => None,
+        }
     }
 }
 
@@ -59,7 +84,7 @@ impl fmt::Display for Model {
         match self {
             Self::Uniform => f.write_str("uniform"),
             Self::Hashed => f.write_str("hashed"),
-            Self::Onnx(path) => write!(f, "{}", path.display()),
+            Self::Onnx(path, _) => write!(f, "{}", path.display()),
             Self::Process(command) => write!(f, "run:{}", command.join(" ")),
         }
     }
@@ -71,40 +96,66 @@ impl Model {
     /// # Errors
     /// [`NetworkError::Read`] if the file cannot be read.
     pub fn entry(&self) -> Result<NetworkEntry, NetworkError> {
-        let Self::Onnx(path) = self else {
+        let Self::Onnx(path, runtime) = self else {
+            let runtime = if matches!(self, Self::Process(_)) { "process" } else { "none" };
             return Ok(NetworkEntry {
                 model: self.to_string(),
                 sha256: None,
-                runtime: if matches!(self, Self::Process(_)) { "process" } else { "none" }
-                    .to_owned(),
+                runtime: runtime.to_owned(),
+                device: None,
             });
         };
         let name = path.file_name().unwrap_or(path.as_os_str());
+        let (runtime, device) = runtime.entry()?;
         Ok(NetworkEntry {
             model: Path::new(name).display().to_string(),
             sha256: Some(sum(path)?),
-            runtime: "rten".to_owned(),
+            runtime,
+            device,
         })
     }
 
-    /// Loads the model. The logits of a network's policy are divided by `temperature`. Loading a program returns soon
-    /// after `cancel` is set.
+    /// Loads the model for batches of at most `batch` positions. The logits of a network's policy are divided by
+    /// `temperature`. Returns soon after `cancel` is set.
     ///
     /// # Errors
     /// [`NetworkError`] if the file is not a supported network or the program cannot be started.
     pub fn load(
         &self,
         temperature: f32,
+        batch: usize,
         cancel: &AtomicBool,
     ) -> Result<Box<dyn Evaluator>, NetworkError> {
         Ok(match self {
             Self::Uniform => Box::new(Uniform::default()),
             Self::Hashed => Box::new(Hashed::default()),
-            Self::Onnx(path) => Box::new(RtenNetwork::open(path, temperature)?),
+            Self::Onnx(path, Runtime::Rten) => Box::new(RtenNetwork::open(path, temperature)?),
+            #[cfg(feature = "onnxruntime")]
+            Self::Onnx(path, Runtime::OnnxRuntime(settings)) => {
+                Box::new(OrtNetwork::open(path, settings, temperature, batch, cancel)?)
+            }
             Self::Process(command) => {
                 Box::new(ProcessNetwork::start(command, temperature, cancel)?)
             }
         })
+    }
+}
+
+impl Runtime {
+    /// The runtime with its version, and the kind of the device, for a manifest.
+    #[cfg_attr(not(feature = "onnxruntime"), expect(clippy::unnecessary_wraps))]
+    fn entry(&self) -> Result<(String, Option<String>), NetworkError> {
+        match self {
+            Self::Rten => Ok(("rten".to_owned(), None)),
+            #[cfg(feature = "onnxruntime")]
+            Self::OnnxRuntime(settings) => {
+                let version = load_onnx_runtime(settings.library.as_deref())?;
+                let kind = settings.device.kind();
+                let is_half = settings.half && matches!(settings.device, Device::TensorRt(_));
+                let device = if is_half { format!("{kind} fp16") } else { kind.to_owned() };
+                Ok((format!("onnxruntime {version}"), Some(device)))
+            }
+        }
     }
 }
 

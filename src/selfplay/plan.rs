@@ -128,11 +128,8 @@ impl SelfPlayPlan {
 
 /// Registers the files that the run reads, so that no output may overwrite them.
 fn claims(request: &SelfPlayRequest, openings: &[Input]) -> Result<FileClaims, Error> {
-    let models = request.models.iter().filter_map(|model| match model {
-        Model::Onnx(path) => Some(path),
-        Model::Uniform | Model::Hashed | Model::Process(_) => None,
-    });
-    let read = models.chain(&request.config_files);
+    let models = request.models.iter().filter_map(Model::file);
+    let read = models.chain(request.config_files.iter().map(PathBuf::as_path));
     Ok(FileClaims::reading(openings)?.and_reading(read))
 }
 

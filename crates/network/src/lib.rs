@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod batch;
+mod device;
 mod feature_bits;
 mod features;
 mod label;
@@ -27,6 +28,7 @@ use kyokumen_process::Fault;
 use kyokumen_shogi::Color;
 
 pub use batch::{Batch, CHUNK, Evaluator};
+pub use device::{Device, DeviceError, OrtSettings};
 pub use feature_bits::{
     INPUT1_BYTES, unpack_input1, unpack_input2, write_input1_bits, write_input2_bits,
 };
@@ -36,7 +38,7 @@ pub use nnue::NnueFeatures;
 #[cfg(feature = "onnxruntime")]
 pub use ort_library::LIBRARY_VARIABLE;
 #[cfg(feature = "onnxruntime")]
-pub use ort_network::{Device, DeviceError, OrtNetwork, OrtSettings, load_onnx_runtime};
+pub use ort_network::{OrtNetwork, load_onnx_runtime};
 pub use process_network::ProcessNetwork;
 pub use reproducible::is_reproducible;
 #[cfg(feature = "rten")]

@@ -1,9 +1,7 @@
 //! Networks in ONNX files, evaluated by ONNX Runtime on the CPU or on an accelerator.
 
-use std::fmt;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -17,6 +15,7 @@ use ort::value::{Tensor, TensorRef};
 
 use crate::NetworkError;
 use crate::batch::{Batch, CHUNK, Evaluator};
+use crate::device::{Device, OrtSettings};
 use crate::feature_bits::INPUT1_BYTES;
 use crate::features::Input2;
 use crate::label::LABELS;
@@ -25,68 +24,6 @@ use crate::ort_library::Library;
 
 /// Time between two tests of the cancel flag while a network is loaded.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
-
-/// A device of ONNX Runtime. The number selects one of several devices, from 0.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-#[non_exhaustive]
-pub enum Device {
-    /// One thread of the CPU.
-    #[default]
-    Cpu,
-    /// An NVIDIA GPU.
-    Cuda(u32),
-    /// An NVIDIA GPU with `TensorRT`, which first compiles the network.
-    TensorRt(u32),
-    /// A GPU on Windows.
-    DirectMl(u32),
-}
-
-impl fmt::Display for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cpu => f.write_str("cpu"),
-            Self::Cuda(number) => write!(f, "cuda:{number}"),
-            Self::TensorRt(number) => write!(f, "tensorrt:{number}"),
-            Self::DirectMl(number) => write!(f, "directml:{number}"),
-        }
-    }
-}
-
-/// A text is not the name of a device.
-#[derive(Debug, thiserror::Error)]
-#[error("expected cpu, cuda, tensorrt or directml, the last three also with a number as in cuda:1")]
-pub struct DeviceError;
-
-impl FromStr for Device {
-    type Err = DeviceError;
-
-    fn from_str(text: &str) -> Result<Self, DeviceError> {
-        let (kind, number) = match text.split_once(':') {
-            Some((kind, number)) => (kind, Some(number.parse().map_err(|_| DeviceError)?)),
-            None => (text, None),
-        };
-        match (kind, number) {
-            ("cpu", None) => Ok(Self::Cpu),
-            ("cuda", number) => Ok(Self::Cuda(number.unwrap_or_default())),
-            ("tensorrt", number) => Ok(Self::TensorRt(number.unwrap_or_default())),
-            ("directml", number) => Ok(Self::DirectMl(number.unwrap_or_default())),
-            _ => Err(DeviceError),
-        }
-    }
-}
-
-/// How ONNX Runtime evaluates a network.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct OrtSettings {
-    /// The shared library. `None`: see [`load_onnx_runtime`].
-    pub library: Option<PathBuf>,
-    /// The device.
-    pub device: Device,
-    /// Whether `TensorRT` computes in half precision.
-    pub half: bool,
-    /// The folder for networks that `TensorRT` has compiled. `None`: they are not kept.
-    pub engine_cache: Option<PathBuf>,
-}
 
 /// Loads ONNX Runtime and describes its build, with version and commit. `library` is the shared library, by default the
 /// first of: the value of `ORT_DYLIB_PATH`, the library of an installed `onnxruntime` wheel, the system's.

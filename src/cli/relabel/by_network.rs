@@ -1,7 +1,6 @@
 //! `relabel --model`.
 
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use anyhow::Context;
 use kyokumen_mcts::MateLimits;
@@ -60,7 +59,11 @@ fn relabel_by(
     cancel: &AtomicBool,
 ) -> Result<Completed, Error> {
     let block_records = network.batch as u64;
-    let make = move |cancel: &_| NetworkEvaluator::new(network.clone(), cancel);
+    let started = AtomicUsize::new(0);
+    let make = move |cancel: &_| {
+        let thread = started.fetch_add(1, Ordering::Relaxed);
+        NetworkEvaluator::new(network.clone(), thread, cancel)
+    };
     relabel(plan, block_records, make, progress, cancel)
 }
 
@@ -75,7 +78,7 @@ fn settings(args: &RelabelArgs) -> Result<NetworkSettings, Usage> {
     let limits = |(depth, nodes)| MateLimits { depth, nodes };
     Ok(NetworkSettings {
         // The parser requires one of --model and --engine.
-        model: Model::named(args.model.as_deref().unwrap_or(Path::new(""))),
+        models: Model::of_devices(args.model.as_slice(), &args.runtime.runtimes()?, 1),
         policy_temperature,
         batch: network.batch.unwrap_or(BATCH),
         playouts,

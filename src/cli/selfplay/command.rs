@@ -121,7 +121,11 @@ impl SelfPlayArgs {
         let mate_table_mib = self.game.hash_mb.unwrap_or(MATE_TABLE_MIB);
         check_table(mate_table_mib)?;
         Ok(SelfPlayRequest {
-            models: Model::of_devices(&self.model, self.threads.unwrap_or(0)),
+            models: Model::of_devices(
+                &self.model,
+                &self.runtime.runtimes()?,
+                self.threads.unwrap_or(usize::from(self.runtime.is_accelerated())),
+            ),
             policy_temperature: positive(
                 "--policy-temperature",
                 self.game.policy_temperature.unwrap_or(POLICY_TEMPERATURE),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::option::{LanguageArgs, decimal_number, threads, whole_number};
+use crate::cli::runtime_args::RuntimeArgs;
 
 /// Run a USI engine that solves mates and, with a network, plays games
 ///
@@ -33,6 +34,9 @@ pub(in crate::cli) struct UsiArgs {
     /// Number of evaluation threads, each with its own copy of the network; 0 uses all cores [default: 1]
     #[arg(long, value_parser = threads(), requires = "model")]
     pub(super) threads: Option<usize>,
+
+    #[command(flatten)]
+    pub(super) runtime: RuntimeArgs,
 
     /// Positions per batch [default: 8]
     #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=65_536), requires = "model")]

@@ -47,7 +47,11 @@ impl NetworkPlayer {
         let policy_temperature = args.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
         let policy_temperature = positive("--policy-temperature", policy_temperature)?;
         let networks = Networks {
-            models: Model::of_devices(&args.model, args.threads.unwrap_or(1)),
+            models: Model::of_devices(
+                &args.model,
+                &args.runtime.runtimes()?,
+                args.threads.unwrap_or(1),
+            ),
             policy_temperature,
             batch: args.batch.unwrap_or(BATCH),
         };

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use kyokumen_network::{
-    BOARD, Batch, Evaluator, INPUT1_PLANES, Input2, NetworkError, RtenNetwork, move_label,
+    BOARD, Batch, Device, Evaluator, INPUT1_PLANES, Input2, NetworkError, RtenNetwork, move_label,
     write_input1, write_input2,
 };
 #[cfg(feature = "onnxruntime")]
-use kyokumen_network::{Device, OrtNetwork, OrtSettings, load_onnx_runtime};
+use kyokumen_network::{OrtNetwork, OrtSettings, load_onnx_runtime};
 use kyokumen_shogi::Position;
 use kyokumen_testing::positions::{random_play, shared};
 use tempfile::TempDir;
@@ -236,7 +236,6 @@ fn assert_bits_depend_only_on_the_position(runtime: Runtime) {
 }
 
 #[test]
-#[cfg(feature = "onnxruntime")]
 fn devices_have_names() {
     for (name, device) in [
         ("cpu", Device::Cpu),

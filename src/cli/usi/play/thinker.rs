@@ -46,7 +46,8 @@ pub(super) struct Networks {
 
 impl Networks {
     fn load(&self, cancel: &AtomicBool) -> Loaded {
-        let loaded = self.models.iter().map(|model| model.load(self.policy_temperature, cancel));
+        let load = |model: &Model| model.load(self.policy_temperature, self.batch, cancel);
+        let loaded = self.models.iter().map(load);
         Ok(Devices::start(loaded.collect::<Result<_, _>>()?, self.batch)?)
     }
 }
