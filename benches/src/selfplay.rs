@@ -174,7 +174,7 @@ impl SelfPlayArgs {
                 return Ok(self.rate(simulations));
             }
         };
-        let run = RunSettings { batch: self.batch.into(), groups, mate_table_mib: 4 };
+        let run = RunSettings { batch: self.batch.into(), groups, mate_table_mib: 4, cache_mib: 0 };
         let openings = Box::new(StartPosition);
         let games = Games::play(settings, run, 1, 0..u64::MAX, openings, vec![devices])?;
         Ok(self.rate(|| games.figures().simulations))

@@ -112,6 +112,10 @@ pub(super) struct SelfPlayArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=16), help_heading = "Speed")]
     pub(super) groups: Option<usize>,
 
+    /// Size of the cache of evaluations, in MiB per device; 0 disables it. It does not change the games [default: 0]
+    #[arg(long, value_name = "MIB", value_parser = whole_number::<usize>(..=1 << 20), help_heading = "Speed")]
+    pub(super) cache_mb: Option<usize>,
+
     #[command(flatten)]
     pub(super) game: GameArgs,
 

@@ -107,6 +107,12 @@ pub struct GameCounts {
     pub training_positions: u64,
     /// Simulations in all games.
     pub simulations: u64,
+    /// Positions that the network has evaluated.
+    #[serde(default)]
+    pub evaluations: u64,
+    /// Positions whose evaluation was in the cache.
+    #[serde(default)]
+    pub cached: u64,
 }
 
 impl Totals for GameTotals {
@@ -193,5 +199,7 @@ impl GameCounts {
         self.moves += next.moves;
         self.training_positions += next.training_positions;
         self.simulations += next.simulations;
+        self.evaluations += next.evaluations;
+        self.cached += next.cached;
     }
 }

@@ -38,6 +38,8 @@ pub(super) fn count(totals: &mut GameCounts, finished: &FinishedGame) {
     count(&mut totals.endings, ending);
     count(&mut totals.results, game.result.unwrap_or(GameResult::Draw).name());
     totals.simulations += finished.counts.simulations;
+    totals.evaluations += finished.counts.evaluations;
+    totals.cached += finished.counts.cached;
     if let Some(reason) = finished.dropped {
         count(&mut totals.dropped, reason.name());
         return;

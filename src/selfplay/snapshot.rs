@@ -27,6 +27,8 @@ pub struct SelfPlaySnapshot {
     pub simulations_per_s: f64,
     /// Filled fraction of the batches, from 0 to 1.
     pub batch_fill: f64,
+    /// Fraction of the evaluations that were in the cache, from 0 to 1.
+    pub cache_hits: f64,
     /// Fraction of the time when devices evaluate, from 0 to 1.
     pub devices_busy: f64,
     /// Fraction of the time when threads wait for a busy device, from 0 to 1.
@@ -94,6 +96,7 @@ impl SelfPlaySnapshot {
             positions_per_s: share(figures.positions as f64, elapsed_s),
             simulations_per_s: share(figures.simulations as f64, elapsed_s),
             batch_fill: share(figures.evaluations as f64, figures.slots as f64),
+            cache_hits: share(figures.cached as f64, (figures.cached + figures.evaluations) as f64),
             // Each device has `groups` threads.
             devices_busy: share(figures.evaluating.as_secs_f64() * groups as f64, running).min(1.0),
             waiting: share(figures.waiting.as_secs_f64(), running),
@@ -116,12 +119,16 @@ impl SelfPlaySnapshot {
     /// Simulations and use of the devices.
     pub fn details(&self) -> Vec<String> {
         let percent = |share: f64| (100.0 * share).round();
-        vec![
+        let mut details = vec![
             format!("{} sims/s", rounded(self.simulations_per_s)),
             format!("batches {} % full", percent(self.batch_fill)),
             format!("devices {} % busy", percent(self.devices_busy)),
             format!("{} % waiting", percent(self.waiting)),
-        ]
+        ];
+        if self.cache_hits > 0.0 {
+            details.push(format!("{} % cached", percent(self.cache_hits)));
+        }
+        details
     }
 
     pub(super) fn add_metrics(&self, text: &mut MetricsText) {
@@ -130,6 +137,8 @@ impl SelfPlaySnapshot {
         text.counter("selfplay_positions_total", "Positions searched.", self.positions);
         text.counter("selfplay_simulations_total", "Simulations.", self.simulations);
         text.gauge("selfplay_batch_fill", "Filled fraction of the batches.", self.batch_fill);
+        let help = "Fraction of the evaluations that were in the cache.";
+        text.gauge("selfplay_cache_hits", help, self.cache_hits);
         let help = "Fraction of the time when devices evaluate.";
         text.gauge("selfplay_devices_busy", help, self.devices_busy);
         let help = "Fraction of the time when threads wait for a device.";
@@ -154,6 +163,7 @@ mod tests {
         finished_moves: 800,
         batches: 300,
         evaluations: 7200,
+        cached: 800,
         slots: 9600,
         evaluating: Duration::from_secs(9),
         waiting: Duration::from_secs(2),
@@ -169,7 +179,8 @@ mod tests {
         let shown = snapshot(30, 50, &FIGURES);
         assert_eq!(shown.counts(), "30 of 50 games");
         assert_eq!(shown.speed(), [&*left(shown.eta_s.unwrap()), "10.0 positions/s"]);
-        let details = ["800 sims/s", "batches 75 % full", "devices 90 % busy", "10 % waiting"];
+        let details =
+            ["800 sims/s", "batches 75 % full", "devices 90 % busy", "10 % waiting", "10 % cached"];
         assert_eq!(shown.details(), details);
         let games = GamesDone { done: 30, total: 50 };
         let at_start = SelfPlaySnapshot::new(games, &Figures::default(), 2, Duration::ZERO);

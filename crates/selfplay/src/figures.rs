@@ -14,6 +14,7 @@ pub(crate) struct Counters {
     pub(crate) finished_moves: AtomicU64,
     pub(crate) batches: AtomicU64,
     pub(crate) evaluations: AtomicU64,
+    pub(crate) cached: AtomicU64,
     pub(crate) slots: AtomicU64,
     pub(crate) evaluating_ns: AtomicU64,
     pub(crate) waiting_ns: AtomicU64,
@@ -39,6 +40,8 @@ pub struct Figures {
     pub batches: u64,
     /// Number of positions in these batches.
     pub evaluations: u64,
+    /// Number of positions whose evaluation was in the cache.
+    pub cached: u64,
     /// Maximum number of positions in these batches.
     pub slots: u64,
     /// Time spent in evaluators.
@@ -70,6 +73,7 @@ impl Counters {
             finished_moves: get(&self.finished_moves),
             batches: get(&self.batches),
             evaluations: get(&self.evaluations),
+            cached: get(&self.cached),
             slots: get(&self.slots),
             evaluating: time(&self.evaluating_ns),
             waiting: time(&self.waiting_ns),

@@ -37,6 +37,10 @@ pub struct GameCounts {
     pub positions: u64,
     /// Number of moves, including those that were not searched.
     pub moves: u64,
+    /// Number of positions that the network has evaluated.
+    pub evaluations: u64,
+    /// Number of positions whose evaluation was in the cache.
+    pub cached: u64,
 }
 
 /// A game that has ended.
@@ -136,8 +140,24 @@ impl SelfPlayGame {
 
     /// Receives the evaluation: the probabilities of the moves, and of a win.
     pub fn answer(&mut self, policy: &[f32], value: f32) {
+        self.counts.evaluations += 1;
+        self.expand(policy, value);
+    }
+
+    /// Receives an evaluation from a cache.
+    pub(crate) fn answer_from_cache(&mut self, policy: &[f32], value: f32) {
+        self.counts.cached += 1;
+        self.expand(policy, value);
+    }
+
+    fn expand(&mut self, policy: &[f32], value: f32) {
         self.tree.expand(&self.leaf, policy, value);
         self.counts.simulations += 1;
+    }
+
+    /// The position that waits for an evaluation.
+    pub(crate) const fn waiting(&self) -> &Position {
+        self.leaf.position()
     }
 
     /// Numbers of simulations, positions and moves up to now.

@@ -13,12 +13,14 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use kyokumen_format::PositionKey;
 use kyokumen_mcts::LeafSearch;
 use kyokumen_network::{Batch, Evaluator, NetworkError};
 use kyokumen_search::{STACK_BYTES, TableError};
 use kyokumen_shogi::Position;
 use thiserror::Error;
 
+use crate::cache::EvaluationCache;
 use crate::device::Device;
 use crate::figures::{Counters, Figures};
 use crate::game::{FinishedGame, SelfPlayGame, Step};
@@ -59,6 +61,8 @@ pub struct RunSettings {
     pub groups: usize,
     /// Size of the table of each group's mate search, in MiB. Search results depend on it.
     pub mate_table_mib: usize,
+    /// Size of each device's cache of evaluations, in MiB. 0: no cache.
+    pub cache_mib: usize,
 }
 
 /// Why no more games can be played. All games yielded before are complete.
@@ -197,10 +201,13 @@ impl Games {
                 Device::for_groups(evaluator, device_number, run.groups, &shared.stop)
                     .map_err(GamesError::Thread)?;
             games.threads.extend(thread);
+            let cache =
+                (run.cache_mib > 0).then(|| Arc::new(EvaluationCache::new(run.cache_mib << 20)));
             for device in devices {
                 let batch = Batch::new(run.batch, planes);
                 let place = (network, device_number);
                 let mut group = Group::new(&shared, place, device, batch, sender.clone(), slots)?;
+                group.cache.clone_from(&cache);
                 let thread = thread::Builder::new().name(format!("games-{device_number}"));
                 let thread = thread.stack_size(STACK_BYTES).spawn(move || group.run());
                 games.threads.push(thread.map_err(GamesError::Thread)?);
@@ -356,6 +363,9 @@ struct Group {
     games: Vec<SelfPlayGame>,
     batch: Batch,
     mates: LeafSearch,
+    cache: Option<Arc<EvaluationCache>>,
+    /// The positions of the batch, if there is a cache.
+    keys: Vec<PositionKey>,
 }
 
 impl Group {
@@ -378,6 +388,8 @@ impl Group {
             games: Vec::with_capacity(run.batch),
             batch,
             mates: LeafSearch::try_new(run.mate_table_mib)?,
+            cache: None,
+            keys: Vec::new(),
         })
     }
 
@@ -418,6 +430,11 @@ impl Group {
             for (slot, game) in self.games.iter_mut().enumerate() {
                 game.answer(self.batch.policy(slot), self.batch.value(slot));
             }
+            if let Some(cache) = &self.cache {
+                for (slot, key) in self.keys.drain(..).enumerate() {
+                    cache.insert(key, self.batch.policy(slot), self.batch.value(slot));
+                }
+            }
             Counters::add_time(&self.shared.counters.running_ns, last.elapsed());
             last = Instant::now();
         }
@@ -444,6 +461,9 @@ impl Group {
             Counters::add(&counters.moves, after.moves - before.moves);
             match step {
                 Step::Evaluate => {
+                    if self.answer_from_cache(i) {
+                        continue;
+                    }
                     self.games[i].push(&mut self.batch);
                     i += 1;
                 }
@@ -456,6 +476,22 @@ impl Group {
             }
         }
         Ok(())
+    }
+
+    /// Answers a waiting game if its position is in the cache.
+    fn answer_from_cache(&mut self, game: usize) -> bool {
+        let Some(cache) = &self.cache else { return false };
+        let game = &mut self.games[game];
+        let key = EvaluationCache::key(game.waiting());
+        let Some(evaluation) = cache.get(&key) else {
+            self.keys.push(key);
+            return false;
+        };
+        let (policy, value) = evaluation.policy_and_value();
+        game.answer_from_cache(policy, value);
+        Counters::add(&self.shared.counters.simulations, 1);
+        Counters::add(&self.shared.counters.cached, 1);
+        true
     }
 
     fn begin(&mut self) -> Result<Option<SelfPlayGame>, GamesError> {

@@ -4,6 +4,7 @@
 //! [`Games`] plays games on several threads and yields [`FinishedGame`]s. [`SelfPlayGame`] is a single game, for
 //! callers with their own batches. [`GameSettings`] contains all constants; the defaults are dlshogi's.
 
+mod cache;
 mod choice;
 mod device;
 mod figures;

@@ -145,6 +145,7 @@ impl SelfPlayArgs {
                 batch: self.batch.unwrap_or(BATCH),
                 groups: self.groups.unwrap_or(1),
                 mate_table_mib,
+                cache_mib: self.cache_mb.unwrap_or(0),
             },
         })
     }

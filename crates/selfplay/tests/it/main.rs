@@ -22,7 +22,8 @@ pub(crate) fn settings() -> GameSettings {
     }
 }
 
-pub(crate) const RUN: RunSettings = RunSettings { batch: 7, groups: 1, mate_table_mib: 1 };
+pub(crate) const RUN: RunSettings =
+    RunSettings { batch: 7, groups: 1, mate_table_mib: 1, cache_mib: 0 };
 
 /// Plays the games of a range of numbers with a pseudo-random evaluator.
 pub(crate) fn play(

@@ -19,6 +19,11 @@ fn games_do_not_depend_on_batches_groups_devices_and_ranges() {
             "{run:?} {devices}"
         );
     }
+    // With 1 MiB, entries are removed.
+    for (cache_mib, batch, groups, devices) in [(64, 7, 1, 1), (1, 7, 1, 1), (64, 5, 2, 3)] {
+        let run = RunSettings { batch, groups, cache_mib, ..RUN };
+        assert!(play(settings(), run, devices, 0..40, StartPosition) == expected, "{run:?}");
+    }
     let parts =
         [0..1, 1..17, 17..40].map(|numbers| play(settings(), RUN, 1, numbers, StartPosition));
     assert!(parts.concat() == expected);
@@ -37,6 +42,23 @@ fn dropping_the_games_ends_them() {
     let figures = games.figures();
     assert!(figures.simulations > 0 && figures.batch_fill() > 0.9, "{figures:?}");
     drop(games);
+}
+
+#[test]
+fn repeated_positions_are_found_in_the_cache() {
+    for (cache_mib, are_cached) in [(0, false), (64, true)] {
+        let run = RunSettings { cache_mib, ..RUN };
+        let device = Box::new(Hashed::default());
+        let openings = Box::new(StartPosition);
+        let mut games =
+            Games::play(settings(), run, 1, 0..10, openings, vec![vec![device]]).unwrap();
+        let finished: Vec<_> = games.by_ref().map(Result::unwrap).collect();
+        let figures = games.figures();
+        let cached: u64 = finished.iter().map(|game| game.counts.cached).sum();
+        let evaluations: u64 = finished.iter().map(|game| game.counts.evaluations).sum();
+        assert_eq!((figures.cached, figures.evaluations), (cached, evaluations));
+        assert_eq!(cached > 0, are_cached, "{cached} of {evaluations}");
+    }
 }
 
 /// Evaluates a number of batches, then fails.
