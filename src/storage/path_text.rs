@@ -33,6 +33,11 @@ pub(crate) fn input_name(name: &str) -> &str {
     if name == "-" { "standard input" } else { name }
 }
 
+/// The part of a path after the last separator.
+pub(crate) fn file_name_of(path: &str) -> &str {
+    path.rsplit(std::path::is_separator).next().unwrap_or_default()
+}
+
 /// The inverse of [`text_of`].
 pub(crate) fn path_of(text: &str) -> PathBuf {
     if !cfg!(unix) {

@@ -235,7 +235,7 @@ Usage: kyokumen dataset --output <DIR> --to <parquet|jsonl|npz> <INPUT>...
 For more information, try '--help'.
 status 2
 error: ./a.jsonl would overwrite the input a.jsonl; choose another output
-status 2
+status 1
 error: out/a.npz exists; replace it with --force
 status 3
 nothing to do: the run has already finished

@@ -43,7 +43,7 @@ fn exit_statuses_are_those_documented() {
     assert_data_eq!(
         refused,
         str![[r#"
-status 2
+status 1
 error: [FOLDER]/out/a.hcp exists; replace it with --force
 status 2
 error: [FOLDER]/a.bin has an unknown format: neither its name nor its content shows one; specify it with --from

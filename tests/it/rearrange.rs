@@ -32,7 +32,8 @@ use crate::signals::send;
 
 #[track_caller]
 fn assert_refused(dir: &Dir, words: &[&str], why: &str) {
-    let message = dir.kyokumen(words).fails(2);
+    let exists = why.contains("exists; replace it");
+    let message = dir.kyokumen(words).fails(if exists { 1 } else { 2 });
     assert!(message.contains(why), "{message}");
 }
 

@@ -242,7 +242,7 @@ status 2
 error: [FOLDER]/a.psv would overwrite the input [FOLDER]/a.psv; choose another output
 status 2
 error: [FOLDER]/link.psv would overwrite the input [FOLDER]/a.psv; choose another output
-status 2
+status 1
 error: [FOLDER]/b.hcp exists; replace it with --force
 
 "#]]
