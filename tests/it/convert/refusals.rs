@@ -180,7 +180,7 @@ fn names_without_a_format_need_an_option() {
     dir.write("a.bin", [0xFF; 40]);
     let mut transcripts = refusal(&dir, &convert(&dir, "a.bin", "b.hcp", &[]));
     dir.write("a.bin", literal(Format::Psv));
-    let ran = convert(&dir, "a.bin", "b.bin", &["--from", "psv"]);
+    let ran = convert(&dir, "a.bin", "b.dat", &["--from", "psv"]);
     transcripts += &refusal(&dir, &ran);
     let ran = converter(&dir).args([dir.join("a.bin")]).args(["--from", "psv", "-o", "-"]).run();
     transcripts += &refusal(&dir, &ran);
@@ -192,7 +192,7 @@ fn names_without_a_format_need_an_option() {
 status 2
 error: [FOLDER]/a.bin has an unknown format: neither its name nor its content shows one; specify it with --from
 status 2
-error: cannot determine the format of [FOLDER]/b.bin from its name; choose the output format with --to
+error: cannot determine the format of [FOLDER]/b.dat from its name; choose the output format with --to
 status 2
 error: standard output has no name that shows its format; choose the output format with --to
 status 2
