@@ -286,6 +286,9 @@ error: npz files cannot be merged, because each ends with a list of its columns;
 
 "#]]
     );
+    let refusal = dir.line("merge jsonl -o all.jsonl").fails(2);
+    let why = "the shards have no output kept; choose quarantine or quarantine_lines or rows with --stream";
+    assert!(refusal.contains(why), "{refusal}");
     assert_eq!(merge("jsonl", "all.jsonl").code, Some(0));
     assert_eq!(rows(&dir, "all.jsonl").len(), 36);
 }

@@ -390,7 +390,10 @@ fn a_dry_run_estimates_time_and_size() {
             "{text}"
         );
         assert!(text.contains("from 300 sampled records)"), "{text}");
-        assert!(text.contains("\noutputs: about 0.0 MiB, between 0.0 and 0.0"), "{text}");
+        assert!(
+            text.contains("\noutputs: about 9.") && text.contains(" KiB, between 9."),
+            "{text}"
+        );
         assert!(!dir.join("out").exists());
     }
 }

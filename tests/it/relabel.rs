@@ -381,7 +381,11 @@ fn stored_evaluations_are_mixed_with_the_results() {
     for (more, why) in [
         ("--keep-eval", "--mix <WEIGHT>"),
         ("--keep-eval --mix 0.5 --engine x --nodes 1", "cannot be used with"),
-        ("--keep-eval --mix 0.5 --playouts 5", "cannot be used with"),
+        // Only the given options of a group are named.
+        (
+            "--keep-eval --mix 0.5 --playouts=5",
+            "'--keep-eval' cannot be used with:\n  --playouts <N>\n\n",
+        ),
         ("--keep-eval --mix 0.5 --policy", "cannot be used with"),
     ] {
         let message = dir.line(&format!("relabel a.psv -o b {more}")).fails(2);

@@ -205,6 +205,44 @@ error: standard input has no name that shows its format; specify it with --from
 }
 
 #[test]
+fn an_extension_shared_with_the_inputs_means_their_format() {
+    let dir = Dir::new();
+    dir.write("a.bin", literal(Format::Psv));
+    dir.write("b.bin", literal(Format::Psv));
+    dir.line("convert a.bin b.bin --from psv -o c.bin").succeeds();
+    assert!(dir.read("c.bin") == literal(Format::Psv).repeat(2));
+    dir.line("convert a.bin --from psv -o c.bin.zst").succeeds();
+    assert!(zstd::decode_all(&*dir.read("c.bin.zst")).unwrap() == literal(Format::Psv));
+    dir.write("b.psv", literal(Format::Psv));
+    let refused = dir.line("convert a.bin b.psv --from psv -o d.bin").fails(2);
+    assert!(refused.contains("choose the output format with --to"), "{refused}");
+}
+
+#[test]
+fn folders_with_the_name_of_a_file_are_refused() {
+    let dir = Dir::new();
+    dir.write("a.psv", literal(Format::Psv));
+    for command in [
+        "split a.psv --parts 2 -o new.bin",
+        "split a.psv --size 1K -o new.psv.zst",
+        "relabel a.psv --keep-eval --mix 0.5 -o new.psv",
+        "filter a.psv --dry-run -o clean.hcp",
+        "dataset a.psv -o new.npz",
+        "verify a.psv --quarantine new.psv",
+    ] {
+        let refused = dir.line(command).fails(2);
+        let why = "has the name of a file; choose a name without an extension, or create the folder first";
+        assert!(refused.contains(why), "{command}: {refused}");
+    }
+    assert_eq!(dir.names("."), ["a.psv"]);
+    std::fs::create_dir(dir.join("new.bin")).unwrap();
+    dir.line("split a.psv --parts 2 -o new.bin").succeeds();
+    dir.line("split a.psv --parts 2 -o psv").succeeds();
+    let refused = dir.line("verify psv/a.manifest.json").fails(2);
+    assert!(refused.contains("`kyokumen verify --manifest` compares files with it"), "{refused}");
+}
+
+#[test]
 fn quarantine_needs_a_file_as_output() {
     let dir = Dir::new();
     let input = dir.write("a.psv", literal(Format::Psv));
