@@ -111,6 +111,12 @@ pub(super) fn exit(mut error: clap::Error) -> ! {
                 }
                 ContextValue::Strings(words)
             }
+            // No value begins with two hyphens.
+            ContextValue::StyledStrs(tips)
+                if tips.iter().all(|tip| tip.to_string().starts_with("to pass '--")) =>
+            {
+                ContextValue::None
+            }
             ContextValue::StyledStrs(tips)
                 if tips.iter().any(|tip| tip.to_string().contains(is_escaped)) =>
             {

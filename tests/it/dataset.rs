@@ -228,8 +228,6 @@ error: --max-abs-eval cannot be used with a.hcp: hcp records have no eval
 status 2
 error: unexpected argument '--mated' found
 
-  tip: to pass '--mated' as a value, use '-- --mated'
-
 Usage: kyokumen dataset --output <DIR> --to <parquet|jsonl|npz> <INPUT>...
 
 For more information, try '--help'.
