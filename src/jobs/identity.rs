@@ -110,8 +110,9 @@ impl fmt::Display for IdentityDifference {
 }
 
 impl Identity {
-    /// The first difference from another identity. Ignores the number of threads, whether the evaluator is reproducible,
-    /// and the folders of the inputs, because an input can be named in several ways or copied to another folder.
+    /// The first difference from another identity. Ignores the number of threads and whether the evaluator is
+    /// reproducible. Also ignores the folders of the inputs, because an input can be named in several ways or copied to
+    /// another folder.
     pub fn difference(&self, other: &Self) -> Option<IdentityDifference> {
         difference(&self.comparable(), &other.comparable(), "")
     }

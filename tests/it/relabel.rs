@@ -405,12 +405,12 @@ fn stored_evaluations_of_games_are_mixed_with_their_results() {
     dir.write("a.psv", &bytes);
     dir.line("convert a.psv -o a.hcpe3").succeeds();
     for name in ["a.psv", "a.hcpe3"] {
-        dir.line(&format!("relabel {name} -o out-{name} --keep-eval --mix 0.5")).succeeds();
+        dir.line(&format!("relabel {name} -o {name}-out --keep-eval --mix 0.5")).succeeds();
     }
-    dir.line("convert out-a.psv/a.psv -o records.hcpe").succeeds();
-    dir.line("convert out-a.hcpe3/a.hcpe3 -o games.hcpe").succeeds();
+    dir.line("convert a.psv-out/a.psv -o records.hcpe").succeeds();
+    dir.line("convert a.hcpe3-out/a.hcpe3 -o games.hcpe").succeeds();
     assert!(dir.read("records.hcpe") == dir.read("games.hcpe"));
-    assert!(dir.read("out-a.psv/a.psv") != bytes);
+    assert!(dir.read("a.psv-out/a.psv") != bytes);
 }
 
 #[cfg(feature = "network")]

@@ -227,7 +227,7 @@ fn folders_with_the_name_of_a_file_are_refused() {
         "split a.psv --size 1K -o new.psv.zst",
         "relabel a.psv --keep-eval --mix 0.5 -o new.psv",
         "filter a.psv --dry-run -o clean.hcp",
-        "dataset a.psv -o new.npz",
+        "dataset a.psv --to npz -o new.npz",
         "verify a.psv --quarantine new.psv",
     ] {
         let refused = dir.line(command).fails(2);
