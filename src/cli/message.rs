@@ -92,7 +92,7 @@ impl Write for Log {
 }
 
 /// Whether an option of the program, as in `--shard <I/N>`, is on the command line.
-fn is_given(option: &String) -> bool {
+fn is_given(option: &str) -> bool {
     let option = option.split(' ').next().unwrap_or_default();
     std::env::args_os().any(|argument| argument.to_string_lossy().split('=').next() == Some(option))
 }
@@ -105,9 +105,9 @@ pub(super) fn exit(mut error: clap::Error) -> ! {
             ContextValue::String(word) => ContextValue::String(name(word).into_owned()),
             ContextValue::Strings(words) => {
                 let mut words: Vec<_> = words.iter().map(|word| name(word).into_owned()).collect();
-                if kind == ContextKind::PriorArg && words.iter().any(is_given) {
+                if kind == ContextKind::PriorArg && words.iter().any(|word| is_given(word)) {
                     // clap lists all options of a group.
-                    words.retain(is_given);
+                    words.retain(|word| is_given(word));
                 }
                 ContextValue::Strings(words)
             }

@@ -372,7 +372,7 @@ pub(crate) fn check_folder(folder: &Path) -> Result<(), Error> {
     let name = text_of(folder.file_name().unwrap_or_default());
     let shows_file = FormatName::from_file_name(&name).is_some()
         || TableFormat::of_columns(&name).is_some()
-        || without_compression(&name).0.ends_with(".bin");
+        || Path::new(without_compression(&name).0).extension() == Some("bin".as_ref());
     if !shows_file {
         return Ok(());
     }
