@@ -203,6 +203,7 @@ impl From<kyokumen::Error> for Failure {
             (ErrorKind::Io | ErrorKind::Changed | ErrorKind::Invalid | ErrorKind::Malformed, _) => {
                 FILE
             }
+            (ErrorKind::Exists | ErrorKind::Different(_), _) => USAGE,
             _ if error.is_usage() => USAGE,
             _ => OTHER,
         };

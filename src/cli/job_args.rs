@@ -183,7 +183,8 @@ fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<
         records(number),
         quantity(threads, "thread"),
     )?;
-    let mib = |bytes: f64| bytes / f64::from(1 << 20);
-    let (expected, low, high) = (mib(bytes.expected), mib(bytes.low), mib(bytes.high));
-    writeln!(out, "outputs: about {expected:.1} MiB, between {low:.1} and {high:.1} MiB")
+    let (unit, shift) = if bytes.high < f64::from(1 << 20) { ("KiB", 10) } else { ("MiB", 20) };
+    let [expected, low, high] =
+        [bytes.expected, bytes.low, bytes.high].map(|bytes| bytes / f64::from(1 << shift));
+    writeln!(out, "outputs: about {expected:.1} {unit}, between {low:.1} and {high:.1} {unit}")
 }

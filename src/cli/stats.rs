@@ -37,7 +37,7 @@ Examples:
 
 Exit status:
   0  success
-  1  failure
+  1  failure, such as an output that exists
   2  usage error, or a file whose format is unknown or contradicts its name
   3  nothing was read, or some records were bad
   129, 130 or 143  interrupted by a signal")]

@@ -89,8 +89,9 @@ impl<P: RunProgress> Run<P> {
                 return Ok(Opened::Done(Completed { manifest, was_done: false }));
             }
         };
-        identity.run.join_reproducible(checkpoint.identity.run);
-        checkpoint.identity = identity;
+        identity.run.join_reproducible(checkpoint.identity.run.clone());
+        // The lists and the manifest name the inputs as the first process did.
+        checkpoint.identity.run = identity.run;
         if let Some(staging) = &files.staging {
             if files.resume && is_fresh {
                 staging.check_unsent::<T>(files, &checkpoint.identity)?;
@@ -146,6 +147,11 @@ impl<P: RunProgress> Run<P> {
 
     pub(crate) const fn progress_mut(&mut self) -> &mut P {
         &mut self.checkpoint.progress
+    }
+
+    /// The names of the inputs, as the first process of the run was given them.
+    pub(crate) fn input_names(&self) -> impl Iterator<Item = &String> {
+        self.checkpoint.identity.inputs.iter().map(|input| &input.file)
     }
 
     /// Renews the lock. Returns whether a checkpoint is due.

@@ -236,7 +236,7 @@ fn check_not_interrupted(state: Option<&PathBuf>) -> Result<(), Error> {
     match state {
         Some(path) if exists(path)? => {
             let message = format!("{} belongs to an interrupted run", path.display());
-            Err(Error::usage(message).with_remedy(Remedy::ResumeOrRestart))
+            Err(Error::exists(message).with_remedy(Remedy::ResumeOrRestart))
         }
         _ => Ok(()),
     }

@@ -43,7 +43,7 @@ fn exit_statuses_are_those_documented() {
     assert_data_eq!(
         refused,
         str![[r#"
-status 2
+status 1
 error: [FOLDER]/out/a.hcp exists; replace it with --force
 status 2
 error: [FOLDER]/a.bin has an unknown format: neither its name nor its content shows one; specify it with --from
@@ -380,7 +380,8 @@ fn a_dry_run_estimates_time_and_size() {
     let dir = Dir::new();
     let lines: Vec<u8> =
         records(300, 11).iter().flat_map(|record| encoded(Format::Sfen, record)).collect();
-    for input in [dir.write("a.hcp", good(300)), dir.write("b.sfen", &lines)] {
+    for (input, kib) in [(dir.write("a.hcp", good(300)), 13.5), (dir.write("b.sfen", &lines), 31.6)]
+    {
         let command = gen_filter(&dir).args([input]).args(["-o", "out", "--dry-run"]);
         let text = command.run().text();
         assert!(text.contains("write "), "{text}");
@@ -390,7 +391,8 @@ fn a_dry_run_estimates_time_and_size() {
             "{text}"
         );
         assert!(text.contains("from 300 sampled records)"), "{text}");
-        assert!(text.contains("\noutputs: about 0.0 MiB, between 0.0 and 0.0"), "{text}");
+        let outputs = format!("\noutputs: about {kib} KiB, between {kib} and {kib} KiB\n");
+        assert!(text.contains(&outputs), "{text}");
         assert!(!dir.join("out").exists());
     }
 }

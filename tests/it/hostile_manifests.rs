@@ -230,7 +230,7 @@ out/a, 3 manifests: 2 differences
 error: the outputs do not match their manifests: 2 differences
 verify one: status 0
 out/a, 1 manifest: no differences
-resume: status 2
+resume: status 1
 error: out/a-00002-of-00003.manifest.json was written for records 161 to 262 of a.hcp, but this run would read records 101 to 202; start again with --force
 retry: status 1
 error: out/a-00002-of-00003.unknown.jsonl, line 1: record [..] of a.hcp is outside the range in the manifest, so the list is from another run

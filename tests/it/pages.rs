@@ -312,7 +312,7 @@ fn inspect_writes_a_page_of_boards_with_arrows() {
     assert_data_eq!(
         refused,
         str![[r#"
-status 2
+status 1
 error: boards.html exists; replace it with --force
 status 2
 error: more.sfen has 1 record, numbered from 0, but 5..6 begins with record 5
