@@ -301,6 +301,8 @@ mod tests {
             message("ply = 7"),
             str!["unknown option ply; expected one of min-ply, max-ply, name, force, model"]
         );
+        let similar = str!["unknown option min_ply; did you mean min-ply?"];
+        assert_data_eq!(message("min_ply = 7"), similar);
         assert_data_eq!(
             message("min-ply = \"x\""),
             str![

@@ -234,22 +234,37 @@ mod tests {
             problems: Vec::new(),
         };
         for (width, titles) in [
-            (usize::MAX, "shard state done of mated unknown rec/s left"),
-            (80, "shard state done of rec/s left"),
-            (65, "shard state done rec/s left"),
-            (52, "shard state done left"),
-            (40, "shard state done"),
-            (12, ""),
+            (usize::MAX, "shard state % done of mated unknown rec/s left"),
+            (82, "shard state % done of mated unknown rec/s left"),
+            (81, "shard state % done of mated rec/s left"),
+            (80, "shard state % done of mated rec/s left"),
+            (70, "shard state % done of rec/s left"),
+            (60, "shard state % done rec/s left"),
+            (45, "shard state % rec/s left"),
+            (37, "shard state % left"),
+            (22, "shard state %"),
+            (16, "shard state"),
+            (3, ""),
         ] {
             let lines = table(&run, width);
             assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>().join(" "), titles);
             assert!(lines.iter().all(|line| line.len() <= width), "{lines:?}");
         }
-        let row = "         3/10  running        1,234,567    12,346  3 min 44 s";
-        assert_eq!(table(&run, 65)[1], row);
+        let row = "   3/10  running  30  1,234,567  12,346  3 min 44 s";
+        assert_eq!(table(&run, 60)[1], row);
+        let games = RunStatus { unit: RunUnit::Games, ..run.clone() };
+        assert_eq!(
+            table(&games, 99)[0],
+            "  shard  state     %       done         of  mated   pos/s        left"
+        );
+        let mut other = games;
+        other.shards[0].mated = 0;
+        assert_eq!(
+            table(&other, 99)[0],
+            "  shard  state     %       done         of   pos/s        left"
+        );
         let mut large = run;
         large.shards[0].done = 123_456_789_012;
-        assert!(table(&large, 65)[1].contains("running      123,456,789,012  "));
-        assert!(table(&large, 64).iter().all(|line| line.len() <= 64));
+        assert!(table(&large, 60)[1].contains("running  3086  123,456,789,012  12,346"));
     }
 }

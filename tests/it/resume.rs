@@ -429,6 +429,13 @@ fn a_finished_run_is_not_repeated() {
     assert!(contents(&request.run.output) == before);
     let mut other = request.clone();
     other.settings.search.depth_plies = 7;
+    // The lock cannot be taken, as in a folder without write permission.
+    let lock = request.run.output.join("a.lock");
+    fs::create_dir(&lock).unwrap();
+    assert!(run(request.clone(), 1).unwrap().was_done);
+    let refusal = run(other.clone(), u64::MAX).unwrap_err();
+    assert_eq!(refusal.to_string(), format!("cannot lock {}", lock.display()));
+    fs::remove_dir(&lock).unwrap();
     let depth = difference(&run(other, u64::MAX).unwrap_err(), "settings.depth");
     assert_eq!(depth, [20, 7]);
     fs::write(request.run.output.join("a.hcp"), "short").unwrap();

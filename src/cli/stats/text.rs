@@ -199,3 +199,57 @@ fn rows(bins: &[Bin], records: u64, width: usize) -> Vec<String> {
     };
     rows.iter().map(row).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::engine::progress::Progress;
+    use crate::ops::stats::{StatsPlan, StatsRequest, stats};
+    use crate::records::filters::RecordFilters;
+    use crate::storage::memory::Memory;
+
+    #[test]
+    fn the_report_fits_the_terminal() {
+        let request = StatsRequest {
+            inputs: vec!["data/sample.psv".into()],
+            from: None,
+            dialect: None,
+            filters: RecordFilters { max_ply: Some(60), ..RecordFilters::default() },
+            limit: None,
+            memory: Memory::gib(1),
+            page: None,
+            force: false,
+            threads: 1,
+        };
+        let plan = StatsPlan::new(request).unwrap();
+        let report = stats(plan, &mut Progress::none(), &AtomicBool::new(false)).unwrap();
+        let wide = text(&report, usize::MAX);
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        for width in [120, 80, 40] {
+            let narrow = text(&report, width);
+            assert!(narrow.lines().all(|line| line.chars().count() <= width), "{narrow}");
+            // Only spaces and the lengths of the bars differ.
+            let is_figure = |word: &String| !word.starts_with('#');
+            let figures = words(&narrow).into_iter().filter(is_figure);
+            assert!(figures.eq(words(&wide).into_iter().filter(is_figure)), "{narrow}");
+            assert!(narrow.contains(" ##"), "{narrow}");
+        }
+        assert_eq!(wide.lines().next(), Some("records       TODO"));
+    }
+
+    #[test]
+    fn a_narrow_histogram_has_no_empty_columns() {
+        let bin = |from, records| Bin { from, to: from + 99, records };
+        let rows = |width| rows(&[bin(-100, 1500), bin(0, 500)], 2000, width);
+        let wide =
+            "   -100 to     -1          1,500   75.0 %  ########################################";
+        assert_eq!(rows(usize::MAX)[0], wide);
+        assert_eq!(rows(63)[0], wide[..63]);
+        assert_eq!(
+            rows(40),
+            ["-100 to -1  1,500  75.0 %  #############", "   0 to 99    500  25.0 %  #####",]
+        );
+    }
+}
