@@ -235,15 +235,14 @@ mod tests {
         };
         for (width, titles) in [
             (usize::MAX, "shard state % done of mated unknown rec/s left"),
-            (82, "shard state % done of mated unknown rec/s left"),
-            (81, "shard state % done of mated rec/s left"),
-            (80, "shard state % done of mated rec/s left"),
-            (70, "shard state % done of rec/s left"),
-            (60, "shard state % done rec/s left"),
-            (45, "shard state % rec/s left"),
-            (37, "shard state % left"),
-            (22, "shard state %"),
-            (16, "shard state"),
+            (78, "shard state % done of mated unknown rec/s left"),
+            (77, "shard state % done of mated rec/s left"),
+            (68, "shard state % done of rec/s left"),
+            (61, "shard state % done rec/s left"),
+            (50, "shard state % rec/s left"),
+            (39, "shard state % left"),
+            (31, "shard state %"),
+            (19, "shard state"),
             (3, ""),
         ] {
             let lines = table(&run, width);
