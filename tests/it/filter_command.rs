@@ -162,7 +162,7 @@ fn the_command_line_overrides_a_configuration_file() {
         run(&dir.write("typo.toml", b"dept = 5\n")).run().transcript,
         str![[r#"
 status 2
-error: [FOLDER]/typo.toml: unknown option dept; expected one of output, [..], limit
+error: [FOLDER]/typo.toml: unknown option dept; did you mean depth?
 
 "#]]
     );

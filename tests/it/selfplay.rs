@@ -446,11 +446,13 @@ fn status_counts_games() {
 #[cfg(unix)]
 fn status_shows_the_figures_of_the_progress_display() {
     let bench = Bench::new();
-    let words = ["--games=100000", "--threads=1", "--checkpoint-every=0.1", "--progress=json"];
-    let mut run = bench.run("out", &words).0;
-    let run = run.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let words = "selfplay -o out --model=hashed --games=100000 --playouts=16 --hash-mb=1 --threads=1 \
+                 --checkpoint-every=0.1 --progress=json";
+    let mut run = bench.0.line(words).0;
+    let mut run = run.stderr(std::process::Stdio::piped()).spawn().unwrap();
     let shard = || bench.kyokumen(&["status", "out", "--json"]).run().json()["shards"][0].take();
     while !bench.path("out/selfplay.checkpoint").exists() || shard()["eta_s"].is_null() {
+        assert_eq!(run.try_wait().unwrap(), None, "the run has ended");
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     assert_eq!(shard()["state"], "running");
