@@ -209,6 +209,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn waiting_for_a_lock_does_not_count_as_work() {
+        let mut progress = Progress::hidden(Some(1000));
+        progress.started -= Duration::from_mins(1);
+        progress.start_after(256);
+        let snapshot = progress.snapshot(&Counts { input: 300, ..Counts::default() });
+        assert!(snapshot.elapsed_s < 60.0 && snapshot.rate > 44.0 / 60.0, "{snapshot:?}");
+    }
+
+    #[test]
     fn metrics_contain_the_counts() {
         let mut counts = Counts { input: 20, kept: 17, nodes: 500, ..Counts::default() };
         counts.verdicts.win = 3;

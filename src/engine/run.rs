@@ -119,10 +119,10 @@ pub(crate) fn finish(
         hooks.heartbeat();
         is_set(cancel)
     });
-    finished.map_err(|error| match error.is_interruption() {
-        true => hooks.interrupted(saved, resume_point),
-        false => error,
-    })
+    match finished {
+        Err(error) if error.is_interruption() => Err(hooks.interrupted(saved, resume_point)),
+        finished => finished,
+    }
 }
 
 fn is_set(cancel: &AtomicBool) -> bool {
