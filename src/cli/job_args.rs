@@ -137,8 +137,19 @@ fn list_outputs(manifest: &RecordManifest, folder: &Path) {
 /// Prints the inputs and outputs of a plan.
 pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
+    // The ranges of a shard already end at the limit.
+    let mut limit = plan.settings.limit.filter(|_| plan.files.shard.is_none());
     for range in &plan.ranges {
-        let number = range.end().map_or("all records".to_owned(), |to| records(to - range.from));
+        let number = match (range.end().map(|to| to - range.from), &mut limit) {
+            (None, None) => "all records".to_owned(),
+            (None, Some(limit)) => format!("at most {}", records(*limit)),
+            (Some(number), None) => records(number),
+            (Some(number), Some(limit)) => {
+                let number = number.min(*limit);
+                *limit -= number;
+                records(number)
+            }
+        };
         let (input, format) = (name(&range.input.name), range.input.format.name());
         writeln!(out, "read {input} as {format}, {number} from record {}", range.from)?;
     }

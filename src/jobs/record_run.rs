@@ -147,18 +147,6 @@ struct Checkpoints {
     memo_hits: Rc<Cell<MemoHits>>,
 }
 
-impl Checkpoints {
-    /// Writes a checkpoint. Returns `false` before the first block, or if the run cannot be resumed.
-    fn save(&mut self, sinks: &mut Sinks, resume_point: &ResumePoint) -> Result<bool, Error> {
-        if resume_point.blocks == 0 {
-            return Ok(false);
-        }
-        let resume_point = resume_point.clone();
-        *self.run.progress_mut() = RecordProgress { resume_point, saved: self.memo_hits.get() };
-        self.run.save(sinks)
-    }
-}
-
 impl CheckpointHooks for Checkpoints {
     fn between_blocks(
         &mut self,
@@ -172,18 +160,23 @@ impl CheckpointHooks for Checkpoints {
         self.run.heartbeat();
     }
 
-    fn interrupted(
-        &mut self,
-        sinks: &mut Sinks,
-        resume_point: &ResumePoint,
-    ) -> Result<Error, Error> {
-        Ok(if self.save(sinks, resume_point)? {
-            self.run.send_checkpoint();
-            let records = resume_point.counts.input;
-            let message = format!("interrupted after {}", quantity(records, "record"));
-            Error::new(ErrorKind::Suspended(records), message).with_remedy(Remedy::Resume)
-        } else {
-            Error::interrupted()
-        })
+    /// Writes no checkpoint before the first block.
+    fn save(&mut self, sinks: &mut Sinks, resume_point: &ResumePoint) -> Result<bool, Error> {
+        if resume_point.blocks == 0 {
+            return Ok(false);
+        }
+        let resume_point = resume_point.clone();
+        *self.run.progress_mut() = RecordProgress { resume_point, saved: self.memo_hits.get() };
+        self.run.save(sinks)
+    }
+
+    fn interrupted(&mut self, saved: bool, resume_point: &ResumePoint) -> Error {
+        if !saved {
+            return Error::interrupted();
+        }
+        self.run.send_last_checkpoint();
+        let records = resume_point.counts.input;
+        let message = format!("interrupted after {}", quantity(records, "record"));
+        Error::new(ErrorKind::Suspended(records), message).with_remedy(Remedy::Resume)
     }
 }

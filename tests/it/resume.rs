@@ -54,7 +54,10 @@ impl PositionJudge for Interrupting {
 
 /// Filters, with an interruption after this number of verdicts.
 fn run(request: JobRequest, verdicts: u64) -> Result<Completed, Error> {
-    let plan = JobPlan::new(request).unwrap();
+    run_plan(JobPlan::new(request).unwrap(), verdicts)
+}
+
+fn run_plan(plan: JobPlan, verdicts: u64) -> Result<Completed, Error> {
     let (left, cancel) = (Arc::new(AtomicU64::new(verdicts)), Arc::new(AtomicBool::new(false)));
     let make_judge = {
         let cancel = Arc::clone(&cancel);
@@ -463,6 +466,15 @@ fn a_finished_run_is_not_repeated() {
     assert!(contents(&request.run.output) == before);
     let mut other = request.clone();
     other.settings.search.depth_plies = 7;
+    // The lock cannot be taken, as in a folder without write permission.
+    let lock = request.run.output.join("a.lock");
+    let plans = [&request, &other].map(|request| JobPlan::new(request.clone()).unwrap());
+    fs::create_dir(&lock).unwrap();
+    let [third, refusal] = plans.map(|plan| run_plan(plan, u64::MAX));
+    assert!(third.unwrap().was_done);
+    let refusal = refusal.unwrap_err();
+    assert_eq!(refusal.to_string(), format!("cannot lock {}", lock.display()));
+    fs::remove_dir(&lock).unwrap();
     let depth = difference(&run(other, u64::MAX).unwrap_err(), "settings.depth");
     assert_eq!(depth, [20, 7]);
     fs::write(request.run.output.join("a.hcp"), "short").unwrap();
