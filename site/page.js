@@ -14,7 +14,7 @@ const stored = (key) => { try { return localStorage.getItem(key); } catch { retu
 let language = stored("kyokumen-language") ?? (navigator.language.startsWith("ja") ? "ja" : "en");
 const t = () => TEXTS[language] ?? TEXTS.en;
 const nameOf = (step) => (language === "ja" ? step.ja : step.en);
-const alias = (step) => (language === "ja" ? step.en : step.ja);
+const alias = (step) => (language === "ja" ? step.usi : step.ja);
 
 function translate() {
   document.documentElement.lang = language;
@@ -95,6 +95,8 @@ function draw() {
   $("edit").setAttribute("aria-pressed", isEditing);
   $("flip").setAttribute("aria-pressed", isFlipped);
   $("undo").disabled = undone.length === 0;
+  $("side").value = shogi.fromSfen(root).side;
+  for (const option of $("side").options) option.textContent = t().hand(option.value);
   drawPlayer();
   drawVerdict();
   drawLine();
@@ -120,6 +122,7 @@ function drawBoard({ board }) {
     const what = piece && t().piece(shogi.sideOf(piece), shogi.pieceName(shogi.kindOf(piece), language));
     button.setAttribute("aria-label", t().square(shogi.fileOf(square), shogi.rankOf(square), what));
     button.disabled = !isEditing;
+    button.classList.toggle("movable", isEditing && piece !== null);
     button.tabIndex = at === focused ? 0 : -1;
     button.classList.toggle("from", square === marks[0]);
     button.classList.toggle("to", square === marks[1]);
@@ -146,7 +149,7 @@ function drawHand(holder, place, counts, isToMove) {
   const side = place === "box" ? shogi.fromSfen(root).side : place;
   const held = (place === "box" ? ["K", ...shogi.HELD] : shogi.HELD).filter((kind) => counts[kind] > 0);
   const pieces = held.map((kind) => {
-    const button = element("button", { type: "button", className: "held" });
+    const button = element("button", { type: "button", className: isEditing ? "held movable" : "held" });
     button.innerHTML = shogi.picture(shogi.owned(kind, side), isFar(side));
     if (counts[kind] > 1) button.append(element("b", { textContent: counts[kind] }));
     button.setAttribute("aria-label", t().held(shogi.pieceName(kind, language), counts[kind]));
@@ -179,7 +182,7 @@ function drawVerdict() {
     const isLeast = best?.shortest || (solved.shortest && plies === solved.tsume_plies);
     verdict = solved.verdict === "win" ? t().win(plies, isLeast) : t()[solved.verdict];
     if (solved.stop) facts.push(t().stops[solved.stop]);
-    if (solved.verdict === "win") facts.push(uniqueness(all));
+    if (solved.verdict === "win") facts.push(uniqueness(all), ...comparison());
     facts.push(t().shownNodes(solved.nodes + (all?.nodes ?? 0)));
   } else if (wasStopped) {
     verdict = t().unknown;
@@ -192,6 +195,16 @@ function drawVerdict() {
 function uniqueness(all) {
   if (!all) return t().notSearched;
   return all.flaws_only ? t().flaws : t()[all.uniqueness] ?? "";
+}
+
+// How the moves of the text differ from the solution.
+function comparison() {
+  const given = record?.track.steps.slice(record.ply) ?? [];
+  if (given.length === 0) return [];
+  const found = solved.all?.line ?? solved.line;
+  const at = given.findIndex((step, at) => step.usi !== found[at]?.usi);
+  if (at >= 0) return [t().differs(at + 1, nameOf(given[at]), found[at] && nameOf(found[at]))];
+  return given.length < found.length ? [] : [t().agrees];
 }
 
 // The alternatives and undecided checks at a position of the solution.
@@ -399,6 +412,7 @@ async function read(bytes, name = "") {
   }));
   choose(0);
   if (answer.is_cut) showError(t().cut(problems.length));
+  if (answer.skipped > 0) showError(t().skipped(answer.skipped, answer.first_fault));
   return true;
 }
 
@@ -477,12 +491,66 @@ function move(position, target) {
   change(position);
 }
 
+// ---- Dragging pieces
+
+let dragged = null; // {source, x, y, shape, ghost}
+
+// The piece of the diagram or of a hand at an element.
+function sourceOf(element) {
+  const square = squareAt(squares.indexOf(element.closest("#board button")));
+  if (shogi.fromSfen(root).board[square]) return { place: "board", square };
+  const held = element.closest(".held");
+  return held && { place: held.closest(".hand").dataset.place, kind: held.dataset.kind };
+}
+
+function targetAt(x, y) {
+  const element = document.elementFromPoint(x, y);
+  const at = squares.indexOf(element?.closest("#board button"));
+  if (at >= 0) return { place: "board", square: squareAt(at) };
+  const place = element?.closest(".hand")?.dataset.place;
+  return place && { place };
+}
+
+function startDrag({ target, button, clientX, clientY }) {
+  const source = isEditing && button === 0 && target instanceof Element ? sourceOf(target) : null;
+  dragged = source && { source, x: clientX, y: clientY, shape: target.closest("button").querySelector("svg") };
+}
+
+function drag({ clientX, clientY }) {
+  if (!dragged) return;
+  if (!dragged.ghost) {
+    if (Math.hypot(clientX - dragged.x, clientY - dragged.y) < DRAG_STARTS_PX) return;
+    dragged.ghost = element("div", { className: "ghost" }, dragged.shape.cloneNode(true));
+    document.body.append(dragged.ghost);
+  }
+  dragged.ghost.style.left = `${clientX}px`;
+  dragged.ghost.style.top = `${clientY}px`;
+}
+
+function endDrag({ type, clientX, clientY }) {
+  const { source, ghost } = dragged ?? {};
+  dragged = null;
+  if (!ghost) return;
+  ghost.remove();
+  // The click that ends a drag taps nothing.
+  const swallow = (event) => { event.stopPropagation(); };
+  addEventListener("click", swallow, { capture: true, once: true });
+  setTimeout(() => removeEventListener("click", swallow, { capture: true }));
+  const target = type === "pointerup" ? targetAt(clientX, clientY) : undefined;
+  if (!target || (target.place === source.place && (target.place !== "board" || target.square === source.square))) return;
+  picked = source;
+  move(shogi.fromSfen(root), target);
+  picked = null;
+  draw();
+}
+
 // The first king is the defender's, all other pieces are the attacker's.
 function fromBox(kind, { board, side }) {
   const defender = shogi.owned("K", shogi.other(side));
   return kind === "K" && !board.includes(defender) ? defender : shogi.owned(kind, side);
 }
 
+const DRAG_STARTS_PX = 6;
 let focused = 40;
 function focusSquare(at) {
   focused = at;
@@ -539,6 +607,7 @@ $("ply").oninput = () => go(Number($("ply").value));
 $("flip").onclick = () => { isFlipped = !isFlipped; draw(); };
 $("edit").onclick = () => { setEditing(!isEditing); draw(); };
 $("undo").onclick = () => { setRoot(undone.pop()); picked = null; draw(); };
+$("side").onchange = () => { change({ ...shogi.fromSfen(root), side: $("side").value }); picked = null; draw(); };
 $("clear").onclick = () => {
   change(shogi.empty());
   picked = null;
@@ -566,6 +635,10 @@ $("problem").onchange = () => choose(Number($("problem").value));
 $("board").onkeydown = onBoardKey;
 $("board").addEventListener("focusin", (event) => { focused = Math.max(0, squares.indexOf(event.target)); });
 document.addEventListener("keydown", onKey);
+document.addEventListener("pointerdown", startDrag);
+document.addEventListener("pointermove", drag);
+document.addEventListener("pointerup", endDrag);
+document.addEventListener("pointercancel", endDrag);
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {
   event.preventDefault();
