@@ -1,6 +1,7 @@
 // The page: reads problems, lets the reader set up positions, and plays the mates that the worker finds.
 import { TEXTS } from "./text.js";
 import * as shogi from "./board.js";
+import { dragging } from "./drag.js";
 import { Failed, Solver, Stopped } from "./solver.js";
 
 const EXAMPLE = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1";
@@ -474,69 +475,23 @@ function tap(target) {
   draw();
 }
 
-// Moves the picked piece. A piece that it replaces goes to the box.
 function move(position, target) {
-  const { board, hands } = position;
-  let piece;
-  if (picked.place === "board") piece = board[picked.square];
-  else if (picked.place === "box") piece = fromBox(picked.kind, position);
-  else piece = shogi.owned(picked.kind, picked.place);
-  const kind = shogi.kindOf(piece).replace("+", "");
-  if (kind === "K" && (target.place === "b" || target.place === "w")) return;
-  if (picked.place === "board") board[picked.square] = null;
-  else if (picked.place !== "box") hands[picked.place][kind] -= 1;
-  if (target.place === "board") board[target.square] = piece;
-  else if (target.place !== "box") hands[target.place][kind] = (hands[target.place][kind] ?? 0) + 1;
+  if (!shogi.place(position, picked, target)) return;
   picked = null;
   change(position);
 }
 
-// ---- Dragging pieces
-
-let dragged = null; // {source, x, y, shape, ghost}
-
-// The piece of the diagram or of a hand at an element.
-function sourceOf(element) {
+// The piece that an element shows, while a position is set up.
+function pieceAt(element) {
   const square = squareAt(squares.indexOf(element.closest("#board button")));
-  if (shogi.fromSfen(root).board[square]) return { place: "board", square };
-  const held = element.closest(".held");
+  if (isEditing && shogi.fromSfen(root).board[square]) return { place: "board", square };
+  const held = isEditing && element.closest(".held");
   return held && { place: held.closest(".hand").dataset.place, kind: held.dataset.kind };
 }
 
-function targetAt(x, y) {
-  const element = document.elementFromPoint(x, y);
-  const at = squares.indexOf(element?.closest("#board button"));
-  if (at >= 0) return { place: "board", square: squareAt(at) };
-  const place = element?.closest(".hand")?.dataset.place;
-  return place && { place };
-}
-
-function startDrag({ target, button, clientX, clientY }) {
-  const source = isEditing && button === 0 && target instanceof Element ? sourceOf(target) : null;
-  dragged = source && { source, x: clientX, y: clientY, shape: target.closest("button").querySelector("svg") };
-}
-
-function drag({ clientX, clientY }) {
-  if (!dragged) return;
-  if (!dragged.ghost) {
-    if (Math.hypot(clientX - dragged.x, clientY - dragged.y) < DRAG_STARTS_PX) return;
-    dragged.ghost = element("div", { className: "ghost" }, dragged.shape.cloneNode(true));
-    document.body.append(dragged.ghost);
-  }
-  dragged.ghost.style.left = `${clientX}px`;
-  dragged.ghost.style.top = `${clientY}px`;
-}
-
-function endDrag({ type, clientX, clientY }) {
-  const { source, ghost } = dragged ?? {};
-  dragged = null;
-  if (!ghost) return;
-  ghost.remove();
-  // The click that ends a drag taps nothing.
-  const swallow = (event) => { event.stopPropagation(); };
-  addEventListener("click", swallow, { capture: true, once: true });
-  setTimeout(() => removeEventListener("click", swallow, { capture: true }));
-  const target = type === "pointerup" ? targetAt(clientX, clientY) : undefined;
+function drop(source, element) {
+  const at = squares.indexOf(element.closest("#board button")), hand = element.closest(".hand");
+  const target = at >= 0 ? { place: "board", square: squareAt(at) } : hand && { place: hand.dataset.place };
   if (!target || (target.place === source.place && (target.place !== "board" || target.square === source.square))) return;
   picked = source;
   move(shogi.fromSfen(root), target);
@@ -544,13 +499,6 @@ function endDrag({ type, clientX, clientY }) {
   draw();
 }
 
-// The first king is the defender's, all other pieces are the attacker's.
-function fromBox(kind, { board, side }) {
-  const defender = shogi.owned("K", shogi.other(side));
-  return kind === "K" && !board.includes(defender) ? defender : shogi.owned(kind, side);
-}
-
-const DRAG_STARTS_PX = 6;
 let focused = 40;
 function focusSquare(at) {
   focused = at;
@@ -635,10 +583,7 @@ $("problem").onchange = () => choose(Number($("problem").value));
 $("board").onkeydown = onBoardKey;
 $("board").addEventListener("focusin", (event) => { focused = Math.max(0, squares.indexOf(event.target)); });
 document.addEventListener("keydown", onKey);
-document.addEventListener("pointerdown", startDrag);
-document.addEventListener("pointermove", drag);
-document.addEventListener("pointerup", endDrag);
-document.addEventListener("pointercancel", endDrag);
+dragging(pieceAt, drop);
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {
   event.preventDefault();
