@@ -68,7 +68,8 @@ export function withRest(position) {
   return { ...position, hands: { ...position.hands, [defender]: hand } };
 }
 
-// Moves a piece in a position that is set up. A piece that it replaces goes to the box. Returns whether it can move there.
+// Moves a piece in a position that is set up. A piece that it replaces goes to the box.
+// Returns whether it may move there.
 export function place({ board, hands, side }, source, target) {
   let piece;
   if (source.place === "board") piece = board[source.square];

@@ -2,8 +2,8 @@
 
 const STARTS_PX = 6;
 
-// `sourceOf(element)` is the piece at an element, if it can be dragged. `drop(source, element)` gets the element under the
-// pointer at the end. The picture that follows the pointer is a copy of the one in the button of the source.
+// `sourceOf(element)` is the piece at an element, if it can be dragged. `drop(source, element)` gets the element under
+// the pointer at the end. The picture that follows the pointer is a copy of the one in the button of the source.
 export function dragging(sourceOf, drop) {
   let dragged = null; // {source, x, y, picture, ghost}
 

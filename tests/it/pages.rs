@@ -239,7 +239,7 @@ fn problems_of_a_page_have_their_names_and_plies() {
     dir.write("two.bod", problem("初夢") + &problem("&夢"));
     let page = dir.line("solve two.bod --to html").succeeds().text();
     for text in
-        ["<title>two.bod</title>", "<h2>0: 初夢 · win in 1</h2>", ">1: &amp;夢 · win in 1</a>"]
+        ["<title>two.bod</title>", "<h2>1: 初夢 · win in 1</h2>", ">2: &amp;夢 · win in 1</a>"]
     {
         assert!(page.contains(text), "{text}\n{page}");
     }
@@ -252,11 +252,11 @@ fn problems_of_a_page_have_their_names_and_plies() {
     dir.write("five.sfen", columns.map(|column| format!("{sfen}\t{column}\n")).concat());
     let page = dir.line("solve five.sfen --to html").succeeds().text();
     for text in [
-        "<h2>0: win in 1</h2>\n<p>Black to move · G*5b · 0 nodes</p>",
-        "<h2>1: win in 1</h2>\n<p>Black to move · 1 · 0 nodes</p>",
-        "<h2>2: No. 3 · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
-        "<h2>3: Infinity · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
-        "<h2>4: win in 1</h2>\n<p>Black to move · 0 nodes</p>",
+        "<h2>1: win in 1</h2>\n<p>Black to move · G*5b · 0 nodes</p>",
+        "<h2>2: win in 1</h2>\n<p>Black to move · 1 · 0 nodes</p>",
+        "<h2>3: No. 3 · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
+        "<h2>4: Infinity · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
+        "<h2>5: win in 1</h2>\n<p>Black to move · 0 nodes</p>",
     ] {
         assert!(page.contains(text), "{text}\n{page}");
     }

@@ -174,10 +174,13 @@ const COOKED: &str = "3pk4/9/4G4/9/9/9/9/9/9 b R 1";
 #[test]
 fn the_intended_solution_may_be_japanese_or_in_the_file() {
     let dir = Dir::new();
-    let solve = |words: &[&str]| dir.kyokumen([&["solve", "--all=line"], words].concat()).succeeds();
+    let solve =
+        |words: &[&str]| dir.kyokumen([&["solve", "--all=line"], words].concat()).succeeds();
     let expected = report(&solve(&[COOKED, "--solution", "R*5b 5a4a 5c4b"]).text());
     assert!(expected.contains("   4  mate\n"), "{expected}");
-    for moves in ["☗５二飛 ☖４一玉 ☗４二金", "▲５二飛△４一玉▲４二金", "５二飛打 ４一玉(51) ４二金(53)"] {
+    for moves in
+        ["☗５二飛 ☖４一玉 ☗４二金", "▲５二飛△４一玉▲４二金", "５二飛打 ４一玉(51) ４二金(53)"]
+    {
         assert_eq!(report(&solve(&[COOKED, "--solution", moves]).text()), expected, "{moves}");
     }
     dir.write("a.usi", format!("position sfen {COOKED} moves R*5b 5a4a 5c4b\n"));
@@ -256,7 +259,7 @@ fn several_unreadable_lines_of_a_pipe_show_that_it_is_not_text_of_sfen() {
         piped(PROBLEM, &[]).transcript,
         str![[r#"
 status 2
-error: standard input, line 1: character 1: found byte 0xe6, expected a piece, a digit from 1 to 9, or +; an input without a name is read as one SFEN per line; choose another format with --from, such as --from kif
+error: standard input, line 1: character 1: found '手', expected a piece, a digit from 1 to 9, or +; an input without a name is read as one SFEN per line; choose another format with --from, such as --from kif
 
 "#]]
     );

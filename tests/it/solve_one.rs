@@ -209,7 +209,8 @@ fn games_of_mates_have_the_title_and_end_in_mate() {
         let text = if shift_jis {
             dir.write(format!("a.{format}"), &bytes);
             let to = if format == "kif" { "kifu" } else { "ki2u" };
-            let ran = dir.kyokumen(["convert", &format!("a.{format}"), "-o", "-", "--to", to]).run();
+            let ran =
+                dir.kyokumen(["convert", &format!("a.{format}"), "-o", "-", "--to", to]).run();
             assert!(!bytes.windows(6).any(|word| word == "投了".as_bytes()));
             let mated = b"\x8b\x6c\x82\xdd";
             assert_eq!(format == "kif", bytes.windows(4).any(|word| word == mated));
@@ -236,7 +237,7 @@ fn an_interrupted_collection_writes_its_results() {
         (&["--to", "html"], "2 positions: 1 win, 1 bad · interrupted, the rest is missing"),
     ] {
         let words = ["a.sfen", "--nodes", "1000000000000", "--depth", "1000", "--hash-mb", "1"];
-        let command = dir.kyokumen(["solve"]).args(words).args(more);
+        let mut command = dir.kyokumen(["solve"]).args(words).args(more);
         let command = command.0.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -249,6 +250,10 @@ fn an_interrupted_collection_writes_its_results() {
         assert!(text.contains(expected), "{text}");
         let rest: Vec<String> = lines.map(|line| line.unwrap()).collect();
         assert_eq!(rest.first().map(|it| &**it), Some("2 records: 1 win, 1 bad"), "{rest:?}");
-        assert_eq!(rest.last().map(|it| &**it), Some("error: interrupted after 1 position"), "{rest:?}");
+        assert_eq!(
+            rest.last().map(|it| &**it),
+            Some("error: interrupted after 1 position"),
+            "{rest:?}"
+        );
     }
 }

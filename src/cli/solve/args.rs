@@ -99,9 +99,9 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long)]
     pub(super) tsume_plies: bool,
 
-    /// Search every move: show which moves mate and whether the solution is unique. `line` does this for each position
-    /// of the main line and shows which defences last longest. These searches have no depth limit unless
-    /// --depth is given. Can be combined with --json or --to html, not with another --to
+    /// Search every first move: show which moves mate. `line` does this for each position of the main line. Only this
+    /// shows whether the whole solution is unique, and which defences last longest. These searches have no depth limit
+    /// unless --depth is given. Can be combined with --json or --to html, not with another --to
     #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>)]
     pub(super) all: Option<Extent>,
 

@@ -231,7 +231,8 @@ impl Start {
         let mut hands = self.hands;
         let Some(owner) = self.holds_rest else { return hands };
         hands[owner] = HandKind::SET;
-        let placed = self.ranks.iter().flatten().flatten().filter_map(|piece| piece.kind.hand_kind());
+        let placed =
+            self.ranks.iter().flatten().flatten().filter_map(|piece| piece.kind.hand_kind());
         for kind in placed {
             hands[owner][kind.index()] = hands[owner][kind.index()].saturating_sub(1);
         }
