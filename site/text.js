@@ -60,6 +60,7 @@ const MESSAGES = [
   [/the diagram has (\d+) ranks? instead of 9/, (_, count) => `盤面が${count}段しかありません（9段必要）`],
   [/([1-9][a-i]): expected a piece or ・, found (.*)/, (_, at, found) => `${square(at)}：「${found}」は駒として読めません`],
   [/(\d+) pieces ([A-Z]) on board and in hand, but a set has (\d+)/, (_, count, piece, most) => `${PIECES[piece]}が盤上と持駒に${count}枚あります（全部で${most}枚のはずです）`],
+  [/the number is larger than (\d+)/, (_, most) => `枚数が${most}より多くなっています`],
   [/a second (Black|White) king on ([1-9][a-i])/, (_, color, at) => `${side(color)}の玉が2枚あります（${square(at)}）`],
   [/the (Black|White) king on .* although .* is not to move/, (_, color) => `手番でない${side(color)}の玉に王手がかかっています`],
   [/found ('.'), expected a piece, a digit from 1 to 9, or \+/, (_, found) => `${found} は SFEN の駒ではありません`],

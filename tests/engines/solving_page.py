@@ -163,15 +163,13 @@ def set_up(page):
     page.click("#box [data-kind='S']")
     expect("not moved to the box", page.square("5c").get_attribute("aria-label"), "5c: black pawn")
     page.click("#box [data-kind='S']")
-    for piece, target, sfen in (
-        (page.square("5c"), page.square("4c"), "4k4/9/5P3/9/9/9/9/9/9 b G 1"),
-        (page.one("#near [data-kind='G']"), page.square("4d"), "4k4/9/5P3/5G3/9/9/9/9/9 b - 1"),
-    ):
-        ActionChains(page.browser.driver).drag_and_drop(piece, target).perform()
-        expect("dragged", page.shown_sfen(), sfen)
-    for origin, target in (("4d", "#near .owner"), ("4c", None)):
-        target = page.one(target) if target else page.square("5c")
-        ActionChains(page.browser.driver).drag_and_drop(page.square(origin), target).perform()
+    drag = lambda piece, target: ActionChains(page.browser.driver).drag_and_drop(piece, target).perform()
+    drag(page.square("5c"), page.square("4c"))
+    expect("dragged", page.shown_sfen(), "4k4/9/5P3/9/9/9/9/9/9 b G 1")
+    drag(page.one("#near [data-kind='G']"), page.square("4d"))
+    expect("dragged from a hand", page.shown_sfen(), "4k4/9/5P3/5G3/9/9/9/9/9 b - 1")
+    drag(page.square("4d"), page.one("#near .owner"))
+    drag(page.square("4c"), page.square("5c"))
     expect("dragged back", page.shown_sfen(), "4k4/9/4P4/9/9/9/9/9/9 b G 1")
     page.browser.all("#side option")[1].click()
     expect("White attacks", (page.shown_sfen(), page.text("#details")), ("4k4/9/4P4/9/9/9/9/9/9 w G 1", "White attacks"))
@@ -322,8 +320,8 @@ def switch_language(page):
     page.solve(NO_MATE, "不詰")
     page.paste("4k4/9/9/9/9/9/9/9/4K5 b - 1")
     page.until("error", lambda: page.text("#error"), "読み込めません：1行目：21文字目：九段目のマスが10個です（9個必要）")
-    page.paste("4k4/9/9/9/9/9/9/9/4K4 b 19P 1")
-    page.until("too many", lambda: page.text("#error"), "読み込めません：1行目：歩が盤上と持駒に19枚あります（全部で18枚のはずです）")
+    page.paste("4k4/9/9/9/9/9/9/9/P3K4 b 18P 1")
+    page.until("too many", lambda: page.text("#error").split("：")[-1], "歩が盤上と持駒に19枚あります（全部で18枚のはずです）")
     page.paste(NO_MATE)
     page.until("read", page.shown_sfen, NO_MATE)
     page.click("#language")
