@@ -182,10 +182,9 @@ pub(super) fn in_short(report: &MovesReport, language: Language) -> Option<Strin
 /// Whether another move of the attacker mates, in a word.
 pub(super) fn fault_in_short(report: &MovesReport, language: Language) -> Option<&'static str> {
     let is_cooked = report.uniqueness() == Some(Uniqueness::NotUnique);
-    is_cooked.then(|| match has_flaws_only(report) {
-        true => language.pick("flaws", "キズ"),
-        false => language.pick("not unique", "余詰"),
-    })
+    let (flaws, cooked) = (("flaws", "キズ"), ("not unique", "余詰"));
+    let (english, japanese) = if has_flaws_only(report) { flaws } else { cooked };
+    is_cooked.then(|| language.pick(english, japanese))
 }
 
 /// Why an intended move does not belong to a solution.

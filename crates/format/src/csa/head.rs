@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn the_title_is_written_as_the_event_if_there_is_no_event() {
         let entry = |key, value: &str| Header { key, value: value.to_owned() };
-        let title = HeaderKey::Other(TITLE.to_owned());
+        let title = HeaderKey::Other(TITLES[0].to_owned());
         let mut headers = vec![entry(title.clone(), "T")];
         for (written, is_held) in [("$EVENT:T\n", true), ("$EVENT:E\n", false)] {
             let mut out = Vec::new();
