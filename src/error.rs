@@ -280,6 +280,10 @@ impl Error {
         Self::new(ErrorKind::Interrupted, "the evaluation was interrupted")
     }
 
+    pub(crate) fn search_interrupted() -> Self {
+        Self::new(ErrorKind::Interrupted, "the search was interrupted")
+    }
+
     pub(crate) fn sending_interrupted() -> Self {
         Self::new(ErrorKind::Interrupted, "interrupted while sending outputs")
             .with_remedy(Remedy::Resume)
