@@ -1,22 +1,28 @@
-"""Types of the options of functions. Imported only for type checking."""
+"""Types of the options of functions: dictionaries, whose keys are the keyword arguments."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal, TypeAlias
+from kyokumen._report import Report
 
-    from kyokumen._report import Report
+if sys.version_info >= (3, 11):
+    from typing import Unpack as Unpack
+else:
+    try:
+        from typing_extensions import Unpack as Unpack
+    except ImportError:
+        Unpack = Any
 
-    _Path: TypeAlias = str | os.PathLike[str]
-    _Paths: TypeAlias = _Path | Sequence[_Path]
-    _Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
-    _BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
-    _InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
-    _WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
+_Path: TypeAlias = str | os.PathLike[str]
+_Paths: TypeAlias = _Path | Sequence[_Path]
+_Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
+_BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
+_InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
+_WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
 
 
 class Filters(TypedDict, total=False):
@@ -74,6 +80,30 @@ class Sampled(Filters, total=False):
     """Filters for records, with the seed of `sample` and of the function."""
 
     seed: int | None
+
+
+class LoaderOptions(Filters, Reading, Search, total=False):
+    features: Literal["dlshogi", "halfkp", "halfka_hm", "records"]
+    planes: Literal[57, 119]
+    dtype: Literal["float32", "float16", "bits"]
+    mirror: bool | Literal["random"]
+    scale: float
+    policy: bool
+    sample_seed: int | None
+    shuffle: bool
+    seed: int
+    segment: int
+    window: int
+    rank: int
+    world_size: int
+    drop_last: bool
+    threads: int
+    ahead: int | None
+    on_error: Literal["stop", "skip"]
+    exclude: _Paths | None
+    drop_mated: bool
+    spool: bool
+    tmp_dir: _Path | None
 
 
 class ConvertOptions(Sampled, Reading, Running, total=False):
