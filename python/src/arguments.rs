@@ -79,12 +79,12 @@ macro_rules! optional_numbers {
 pub(crate) mod number {
     use super::{Bound, PyAny, PyResult, whole};
 
-    numbers!(batch_size: u64, bits: u16, hash_mb: usize, planes: usize, ply: u16, seen_from: usize, threads: usize, turn: u8);
+    numbers!(batch_size: u64, bits: u16, hash_mb: usize, ply: u16, seen_from: usize, threads: usize, turn: u8);
 }
 
 /// Numbers that may be None.
 pub(crate) mod optional {
-    use super::{Bound, PyAny, PyResult, whole};
+    use super::{Bound, PyAny, PyAnyMethods as _, PyResult, whole};
 
     optional_numbers!(
         depth: u16,

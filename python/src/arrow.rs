@@ -4,8 +4,8 @@
 //! describes the columns.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::{self, ThreadId};
 
 use arrow_array::builder::{ListBuilder, StringBuilder, StructBuilder, UInt16Builder};

@@ -147,7 +147,8 @@ impl Loader {
     fn batches(&self) -> PyResult<u64> {
         let settings = &*self.0;
         if settings.choice.may_leave_out(&settings.data) {
-            let most = settings.records_of_rank().div_ceil(settings.options.batch_size.get() as u64);
+            let most =
+                settings.records_of_rank().div_ceil(settings.options.batch_size.get() as u64);
             return Err(Failure::unknown_length(format!(
                 "the number of batches is unknown, because filters or the format may leave out records; it is at most {most}"
             ))
@@ -170,7 +171,7 @@ impl Loader {
             "files": s.data.names_and_lengths(),
             "exclude": s.data.excluded(),
             "batch_size": batch_size,
-            "window": s.window_segments() * s.data.segment(),
+            "window": s.window_segments().saturating_mul(s.data.segment()),
             "segment": segment,
             "shuffle": shuffle,
             "seed": seed,

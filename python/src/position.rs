@@ -88,9 +88,7 @@ impl PositionLike<'_> {
     /// The number of the next move, if it is known from pushed moves or a record.
     pub(crate) fn ply(&self) -> Option<u16> {
         match self {
-            Self::Position(position) => {
-                (!position.played.is_empty()).then(|| position.now.ply())
-            }
+            Self::Position(position) => (!position.played.is_empty()).then(|| position.now.ply()),
             Self::Record(record) => record.decoded().ply,
             Self::Text(text) => {
                 let position = is_usi(text).then(|| Position::of_usi(text))?.ok()?;
@@ -132,7 +130,10 @@ impl Position {
     /// The position of 32 bytes in YaneuraOu's packed format. The format has no ply, so `ply` sets it.
     #[staticmethod]
     #[pyo3(signature = (psfen, ply = 1))]
-    fn from_psfen(psfen: &[u8], #[pyo3(from_py_with = number::ply)] ply: u16) -> Result<Self, Failure> {
+    fn from_psfen(
+        psfen: &[u8],
+        #[pyo3(from_py_with = number::ply)] ply: u16,
+    ) -> Result<Self, Failure> {
         unpacked(Family::YaneuraOu, psfen, ply)
     }
 

@@ -90,8 +90,8 @@ def test_an_epoch_can_be_resumed(psv: pathlib.Path, filters: dict[str, int], tak
     assert begun + [list(batch["index"]) for batch in third] == whole
     with pytest.raises(ValueError, match="other files or settings"):
         kyokumen.DataLoader(psv, 101, **arguments).load_state_dict(state)
-    with pytest.raises(ValueError, match="settings: batch_size is 101, not 100; max_abs_eval is 9, not None$"):
-        kyokumen.DataLoader(psv, 101, max_abs_eval=9, **arguments).load_state_dict(state)
+    with pytest.raises(ValueError, match="settings: batch_size is 101, not 100; drop_last is True, not False$"):
+        kyokumen.DataLoader(psv, 101, drop_last=True, **arguments).load_state_dict(state)
     with pytest.raises(ValueError, match="not from DataLoader.state_dict"):
         kyokumen.DataLoader(psv, 101, **arguments).load_state_dict({})
 

@@ -46,16 +46,18 @@ def test_filters_of_convert_and_unknown_options(tmp_path: pathlib.Path, psv: pat
 def test_rejected_calls_write_nothing(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
     with pytest.raises(kyokumen.UsageError, match='fill="ply=0"'):
         kyokumen.convert(hcpe, tmp_path / "a.psv")
+    np.savez(tmp_path / "a.npz", a=np.zeros(1))
     with pytest.raises(kyokumen.UsageError, match='use fill="move=none,eval=0,ply=0,result=draw"'):
         kyokumen.convert(DATA / "sample.hcp", tmp_path / "a.psv")
     for call, message in (
-        (lambda: kyokumen.convert(hcpe, tmp_path / "a.hcp", strict=True), "; strict allows no losses$"),
         (lambda: kyokumen.split(hcpe, tmp_path / "a.hcpe"), "^set one of parts, size, records, weights, names$"),
         (lambda: kyokumen.convert([], tmp_path / "a.hcp"), "^there are no inputs$"),
         (lambda: kyokumen.sample(hcpe, tmp_path / "a.hcpe"), "^set one of count, rate$"),
         (lambda: kyokumen.generate(tmp_path / "a.hcpe"), "^set count$"),
         (lambda: kyokumen.stats(hcpe, result="win"), '^result: "win" is not a result: expected .* separated by commas$'),
         (lambda: kyokumen.dataset(hcpe, tmp_path / "d", to="parquet"), "`cargo install --path . --features parquet`$"),
+        (lambda: kyokumen.stats("s3://bucket/a.psv"), "^s3://bucket/a.psv: this build does not support object stores; "),
+        (lambda: kyokumen.stats(tmp_path / "a.npz"), "ZIP archive; npz files are only written; read them with `numpy.load`$"),
         (lambda: kyokumen.open(DATA / "../README.md"), "; set its format with format=$"),
         (lambda: kyokumen.stats(DATA / "../README.md"), "; set its format with from_=$"),
     ):
@@ -68,7 +70,7 @@ def test_rejected_calls_write_nothing(tmp_path: pathlib.Path, hcpe: pathlib.Path
         kyokumen.stats("nowhere.psv")
     with pytest.raises(kyokumen.UsageError):
         kyokumen.convert(hcpe, tmp_path / "b.hcpe", on_error="maybe")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["there.hcpe"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "there.hcpe"]
 
 
 def test_shuffle_dedup_and_split_lose_no_record(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:

@@ -139,7 +139,7 @@ def test_invalid_limits_and_positions_are_rejected() -> None:
     with pytest.raises(kyokumen.UsageError, match='^in_check: expected one of "both", "and", "or", "skip", not "zz"$'):
         kyokumen.solve_many([MATE_IN_ONE], in_check="zz")  # type: ignore[arg-type]
     for option in ("depth", "nodes", "threads", "hash_mb"):
-        with pytest.raises(kyokumen.UsageError, match=f"^{option}: expected a whole number from 0 to [0-9]+, not -1$"):
+        with pytest.raises(kyokumen.UsageError, match=f"^{option}: expected a whole number from 0 to [0-9]+, not -1"):
             kyokumen.solve_many([MATE_IN_ONE], **{option: -1})  # type: ignore[arg-type]
     with pytest.raises(kyokumen.UsageError, match="king is missing"):
         kyokumen.Solver(1).solve("9/9/9/9/9/9/9/9/4K4 b - 1")

@@ -298,8 +298,12 @@ fn message_of(error: &clap::Error) -> String {
             let reason = source.to_string();
             // Some reasons begin with the value.
             let is_named = reason.starts_with(&format!("{:?}", value.to_string()));
-            let value = if is_named { String::new() } else { format!(", not '{value}'") };
-            format!("{option}: {reason}{value}")
+            let value = value.to_string();
+            match option.to_string() {
+                inputs if inputs.contains("INPUT") => format!("{value}: {reason}"),
+                option if is_named => format!("{option}: {reason}"),
+                option => format!("{option}: {reason}, not '{value}'"),
+            }
         }
         (Some(option), ..) if error.kind() == ErrorKind::MissingRequiredArgument => {
             let missing = option.to_string();

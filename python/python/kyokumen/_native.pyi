@@ -10,11 +10,8 @@ from typing_extensions import Self, Unpack
 
 from kyokumen._options import (
     LoaderOptions,
-    _Dialect,
-    _InCheck,
     _Path,
     _Paths,
-    _WhenHopeless,
 )
 from kyokumen._results import Boards, Solutions
 
@@ -29,6 +26,9 @@ __version__: str
 _bytes: TypeAlias = bytes
 _Result: TypeAlias = Literal["black", "white", "draw"]
 _Verdict: TypeAlias = Literal["win", "loss", "no_mate", "unknown"]
+_Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
+_InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
+_WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
 _OnError: TypeAlias = Literal["stop", "skip"]
 _Numbers: TypeAlias = Literal["float32", "float16", "bits"]
 _Records: TypeAlias = Archive | npt.NDArray[Any]

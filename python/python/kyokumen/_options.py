@@ -19,10 +19,6 @@ else:
 
 _Path: TypeAlias = str | os.PathLike[str]
 _Paths: TypeAlias = _Path | Sequence[_Path]
-_Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
-_BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
-_InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
-_WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
 
 
 class Filters(TypedDict, total=False):
@@ -54,7 +50,13 @@ class Reading(TypedDict, total=False):
     """Format and move encoding of the inputs."""
 
     from_: str | None
-    dialect: _Dialect | None
+    dialect: Literal["apery", "yaneuraou", "rshogi"] | None
+
+
+class OnError(TypedDict, total=False):
+    """What to do with bad records."""
+
+    on_error: Literal["stop", "skip", "quarantine"] | None
 
 
 class Running(TypedDict, total=False):
@@ -72,8 +74,8 @@ class Search(TypedDict, total=False):
     depth: int | None
     nodes: int | None
     hash_mb: int | None
-    in_check: _InCheck | None
-    when_hopeless: _WhenHopeless | None
+    in_check: Literal["both", "and", "or", "skip"] | None
+    when_hopeless: Literal["give-up", "go-on"] | None
 
 
 class Sampled(Filters, total=False):
@@ -106,7 +108,7 @@ class LoaderOptions(Filters, Reading, Search, total=False):
     tmp_dir: _Path | None
 
 
-class ConvertOptions(Sampled, Reading, Running, total=False):
+class ConvertOptions(Sampled, Reading, OnError, Running, total=False):
     to: str | None
     fill: str | Mapping[str, object] | None
     dedup: bool
@@ -121,13 +123,11 @@ class ConvertOptions(Sampled, Reading, Running, total=False):
     csa_version: Literal["2.2", "3.0"] | None
     make_games: str | None
     limit: int | None
-    on_error: _BadPolicy | None
     checksums: bool
 
 
-class Rearranging(Sampled, Reading, Running, total=False):
+class Rearranging(Sampled, Reading, OnError, Running, total=False):
     to: str | None
-    on_error: _BadPolicy | None
     memory: str | int | None
 
 
@@ -189,8 +189,8 @@ class RunOptions(Running, total=False):
     tmp_dir: _Path | None
 
 
-class JobOptions(RunOptions, Sampled, Reading, total=False):
-    on_error: _BadPolicy | None
+class JobOptions(RunOptions, Sampled, Reading, OnError, total=False):
+    """Options of runs over records."""
 
 
 class FilterOptions(JobOptions, Search, total=False):
