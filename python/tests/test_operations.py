@@ -52,6 +52,7 @@ def test_rejected_calls_write_nothing(tmp_path: pathlib.Path, hcpe: pathlib.Path
     for call, message in (
         (lambda: kyokumen.split(hcpe, tmp_path / "a.hcpe"), "^set one of parts, size, records, weights, names$"),
         (lambda: kyokumen.convert([], tmp_path / "a.hcp"), "^there are no inputs$"),
+        (lambda: kyokumen.stats([]), "^there are no inputs$"),
         (lambda: kyokumen.sample(hcpe, tmp_path / "a.hcpe"), "^set one of count, rate$"),
         (lambda: kyokumen.generate(tmp_path / "a.hcpe"), "^set count$"),
         (lambda: kyokumen.stats(hcpe, result="win"), '^result: "win" is not a result: expected .* separated by commas$'),

@@ -300,7 +300,7 @@ fn message_of(error: &clap::Error) -> String {
             let is_named = reason.starts_with(&format!("{:?}", value.to_string()));
             let value = value.to_string();
             match option.to_string() {
-                inputs if inputs.contains("INPUT") => format!("{value}: {reason}"),
+                positional if positional.starts_with(['<', '[']) => format!("{value}: {reason}"),
                 option if is_named => format!("{option}: {reason}"),
                 option => format!("{option}: {reason}, not '{value}'"),
             }
@@ -308,7 +308,7 @@ fn message_of(error: &clap::Error) -> String {
         (Some(option), ..) if error.kind() == ErrorKind::MissingRequiredArgument => {
             let missing = option.to_string();
             match missing.strip_prefix('<').and_then(|group| group.strip_suffix('>')) {
-                _ if missing.starts_with("<INPUT>") => "there are no inputs".to_owned(),
+                _ if missing.ends_with(">...") => "there are no inputs".to_owned(),
                 Some(group) => format!("set one of {}", group.replace('|', ", ")),
                 None => format!("set {missing}"),
             }
