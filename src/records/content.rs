@@ -226,7 +226,8 @@ impl Container {
     pub(crate) fn error(self, input: &str, named: Option<FormatName>) -> Error {
         let not =
             named.map(|named| format!(", not {named} as its name suggests")).unwrap_or_default();
-        let advice = if input.ends_with(".npz") { ARRAYS } else { self.advice };
+        let is_npz = input.rsplit_once('.').is_some_and(|(_, end)| end == "npz");
+        let advice = if is_npz { ARRAYS } else { self.advice };
         let message = format!("{input}: the content is {}{not}; {advice}", self.name);
         Error::new(ErrorKind::NotRecords, message).in_file(input)
     }
