@@ -34,14 +34,11 @@ pub(crate) fn wrong_type(object: &Bound<'_, PyAny>, accepted: &str) -> PyErr {
 }
 
 /// A number from `least` to `most`. Its error names the argument.
-fn whole<T: TryFrom<i128>>(
+fn whole<T: TryFrom<i128> + Display>(
     name: &str,
     object: &Bound<'_, PyAny>,
     [least, most]: [T; 2],
-) -> PyResult<T>
-where
-    T: Display,
-{
+) -> PyResult<T> {
     if !object.hasattr("__index__")? {
         let wrong = wrong_type(object, "a whole number");
         return Err(PyTypeError::new_err(format!("{name}: {}", wrong.value(object.py()))));

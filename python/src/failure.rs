@@ -210,7 +210,7 @@ impl From<kyokumen::Error> for Failure {
     fn from(error: kyokumen::Error) -> Self {
         let class = match (error.kind(), error.io_error()) {
             (ErrorKind::BadRecord(bad), _) => {
-                let reason = in_python(&bad.reason.to_string());
+                let reason = in_python(&bad.reason);
                 return Self::bad_record(Some(&bad.file), bad.index, bad.offset, &reason);
             }
             (ErrorKind::Io, Some(source)) => io_class(source),
