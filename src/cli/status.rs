@@ -264,6 +264,6 @@ mod tests {
         );
         let mut large = run;
         large.shards[0].done = 123_456_789_012;
-        assert!(table(&large, 60)[1].contains("running  3086  123,456,789,012  12,346"));
+        assert!(table(&large, 62)[1].contains("running  3086419  123,456,789,012  12,346"));
     }
 }
