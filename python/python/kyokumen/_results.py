@@ -27,7 +27,7 @@ class Boards(NamedTuple):
 
 
 class Verdict(IntEnum):
-    """Verdicts in arrays, seen from the side to move. Each also equals its word in `Solution.verdict`."""
+    """Verdicts in arrays, seen from the side to move. `Verdict[solution.verdict.upper()]` is that of a `Solution`."""
 
     LOSS = -1
     """The side to move is being mated, or has no legal move."""
@@ -39,11 +39,6 @@ class Verdict(IntEnum):
     """The search stopped at a limit without a verdict."""
     SKIPPED = 3
     """The side to move is in check, and `in_check="skip"` excludes such positions."""
-
-    def __eq__(self, other: object) -> bool:
-        return self.name.lower() == other if isinstance(other, str) else int(self) == other
-
-    __hash__ = int.__hash__
 
 
 class Solutions(NamedTuple):
