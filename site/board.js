@@ -68,6 +68,28 @@ export function withRest(position) {
   return { ...position, hands: { ...position.hands, [defender]: hand } };
 }
 
+// Moves a piece in a position that is set up. A piece that it replaces goes to the box.
+// Returns whether it may move there.
+export function place({ board, hands, side }, source, target) {
+  let piece;
+  if (source.place === "board") piece = board[source.square];
+  else if (source.place === "box") piece = fromBox(source.kind, board, side);
+  else piece = owned(source.kind, source.place);
+  const kind = kindOf(piece).replace("+", "");
+  if (kind === "K" && (target.place === "b" || target.place === "w")) return false;
+  if (source.place === "board") board[source.square] = null;
+  else if (source.place !== "box") hands[source.place][kind] -= 1;
+  if (target.place === "board") board[target.square] = piece;
+  else if (target.place !== "box") hands[target.place][kind] = (hands[target.place][kind] ?? 0) + 1;
+  return true;
+}
+
+// The first king is the defender's, all other pieces are the attacker's.
+function fromBox(kind, board, side) {
+  const defender = owned("K", other(side));
+  return kind === "K" && !board.includes(defender) ? defender : owned(kind, side);
+}
+
 // The next form of a piece in a diagram that is set up: promoted, then of the other side. A side has one king.
 export function nextForm(piece, board) {
   const kind = kindOf(piece), side = sideOf(piece);

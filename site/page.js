@@ -1,6 +1,7 @@
 // The page: reads problems, lets the reader set up positions, and plays the mates that the worker finds.
 import { TEXTS } from "./text.js";
 import * as shogi from "./board.js";
+import { dragging } from "./drag.js";
 import { Failed, Solver, Stopped } from "./solver.js";
 
 const EXAMPLE = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1";
@@ -14,7 +15,7 @@ const stored = (key) => { try { return localStorage.getItem(key); } catch { retu
 let language = stored("kyokumen-language") ?? (navigator.language.startsWith("ja") ? "ja" : "en");
 const t = () => TEXTS[language] ?? TEXTS.en;
 const nameOf = (step) => (language === "ja" ? step.ja : step.en);
-const alias = (step) => (language === "ja" ? step.en : step.ja);
+const alias = (step) => (language === "ja" ? step.usi : step.ja);
 
 function translate() {
   document.documentElement.lang = language;
@@ -95,6 +96,8 @@ function draw() {
   $("edit").setAttribute("aria-pressed", isEditing);
   $("flip").setAttribute("aria-pressed", isFlipped);
   $("undo").disabled = undone.length === 0;
+  $("side").value = shogi.fromSfen(root).side;
+  for (const option of $("side").options) option.textContent = t().hand(option.value);
   drawPlayer();
   drawVerdict();
   drawLine();
@@ -120,6 +123,7 @@ function drawBoard({ board }) {
     const what = piece && t().piece(shogi.sideOf(piece), shogi.pieceName(shogi.kindOf(piece), language));
     button.setAttribute("aria-label", t().square(shogi.fileOf(square), shogi.rankOf(square), what));
     button.disabled = !isEditing;
+    button.classList.toggle("movable", isEditing && piece !== null);
     button.tabIndex = at === focused ? 0 : -1;
     button.classList.toggle("from", square === marks[0]);
     button.classList.toggle("to", square === marks[1]);
@@ -146,7 +150,7 @@ function drawHand(holder, place, counts, isToMove) {
   const side = place === "box" ? shogi.fromSfen(root).side : place;
   const held = (place === "box" ? ["K", ...shogi.HELD] : shogi.HELD).filter((kind) => counts[kind] > 0);
   const pieces = held.map((kind) => {
-    const button = element("button", { type: "button", className: "held" });
+    const button = element("button", { type: "button", className: isEditing ? "held movable" : "held" });
     button.innerHTML = shogi.picture(shogi.owned(kind, side), isFar(side));
     if (counts[kind] > 1) button.append(element("b", { textContent: counts[kind] }));
     button.setAttribute("aria-label", t().held(shogi.pieceName(kind, language), counts[kind]));
@@ -179,7 +183,7 @@ function drawVerdict() {
     const isLeast = best?.shortest || (solved.shortest && plies === solved.tsume_plies);
     verdict = solved.verdict === "win" ? t().win(plies, isLeast) : t()[solved.verdict];
     if (solved.stop) facts.push(t().stops[solved.stop]);
-    if (solved.verdict === "win") facts.push(uniqueness(all));
+    if (solved.verdict === "win") facts.push(uniqueness(all), ...comparison());
     facts.push(t().shownNodes(solved.nodes + (all?.nodes ?? 0)));
   } else if (wasStopped) {
     verdict = t().unknown;
@@ -192,6 +196,16 @@ function drawVerdict() {
 function uniqueness(all) {
   if (!all) return t().notSearched;
   return all.flaws_only ? t().flaws : t()[all.uniqueness] ?? "";
+}
+
+// How the moves of the text differ from the solution.
+function comparison() {
+  const given = record?.track.steps.slice(record.ply) ?? [];
+  if (given.length === 0) return [];
+  const found = solved.all?.line ?? solved.line;
+  const at = given.findIndex((step, at) => step.usi !== found[at]?.usi);
+  if (at >= 0) return [t().differs(at + 1, nameOf(given[at]), found[at] && nameOf(found[at]))];
+  return given.length < found.length ? [] : [t().agrees];
 }
 
 // The alternatives and undecided checks at a position of the solution.
@@ -399,6 +413,7 @@ async function read(bytes, name = "") {
   }));
   choose(0);
   if (answer.is_cut) showError(t().cut(problems.length));
+  if (answer.skipped > 0) showError(t().skipped(answer.skipped, answer.first_fault));
   return true;
 }
 
@@ -460,27 +475,28 @@ function tap(target) {
   draw();
 }
 
-// Moves the picked piece. A piece that it replaces goes to the box.
 function move(position, target) {
-  const { board, hands } = position;
-  let piece;
-  if (picked.place === "board") piece = board[picked.square];
-  else if (picked.place === "box") piece = fromBox(picked.kind, position);
-  else piece = shogi.owned(picked.kind, picked.place);
-  const kind = shogi.kindOf(piece).replace("+", "");
-  if (kind === "K" && (target.place === "b" || target.place === "w")) return;
-  if (picked.place === "board") board[picked.square] = null;
-  else if (picked.place !== "box") hands[picked.place][kind] -= 1;
-  if (target.place === "board") board[target.square] = piece;
-  else if (target.place !== "box") hands[target.place][kind] = (hands[target.place][kind] ?? 0) + 1;
+  if (!shogi.place(position, picked, target)) return;
   picked = null;
   change(position);
 }
 
-// The first king is the defender's, all other pieces are the attacker's.
-function fromBox(kind, { board, side }) {
-  const defender = shogi.owned("K", shogi.other(side));
-  return kind === "K" && !board.includes(defender) ? defender : shogi.owned(kind, side);
+// The piece that an element shows, while a position is set up.
+function pieceAt(element) {
+  const square = squareAt(squares.indexOf(element.closest("#board button")));
+  if (isEditing && shogi.fromSfen(root).board[square]) return { place: "board", square };
+  const held = isEditing && element.closest(".held");
+  return held && { place: held.closest(".hand").dataset.place, kind: held.dataset.kind };
+}
+
+function drop(source, element) {
+  const at = squares.indexOf(element.closest("#board button")), hand = element.closest(".hand");
+  const target = at >= 0 ? { place: "board", square: squareAt(at) } : hand && { place: hand.dataset.place };
+  if (!target || (target.place === source.place && (target.place !== "board" || target.square === source.square))) return;
+  picked = source;
+  move(shogi.fromSfen(root), target);
+  picked = null;
+  draw();
 }
 
 let focused = 40;
@@ -539,6 +555,7 @@ $("ply").oninput = () => go(Number($("ply").value));
 $("flip").onclick = () => { isFlipped = !isFlipped; draw(); };
 $("edit").onclick = () => { setEditing(!isEditing); draw(); };
 $("undo").onclick = () => { setRoot(undone.pop()); picked = null; draw(); };
+$("side").onchange = () => { change({ ...shogi.fromSfen(root), side: $("side").value }); picked = null; draw(); };
 $("clear").onclick = () => {
   change(shogi.empty());
   picked = null;
@@ -566,6 +583,7 @@ $("problem").onchange = () => choose(Number($("problem").value));
 $("board").onkeydown = onBoardKey;
 $("board").addEventListener("focusin", (event) => { focused = Math.max(0, squares.indexOf(event.target)); });
 document.addEventListener("keydown", onKey);
+dragging(pieceAt, drop);
 document.addEventListener("dragover", (event) => event.preventDefault());
 document.addEventListener("drop", (event) => {
   event.preventDefault();

@@ -177,6 +177,13 @@ test("errors have the message of the reader and the line", () => {
   assert.equal(ask("solve", request("9/9/4P4/9/9/9/9/9/4K4 b G 1")).error, "White has no king, so there is nothing to mate");
 });
 
+test("unreadable problems are skipped", () => {
+  const { problems, skipped, first_fault } = ask("read", `${GOLD}\nbad\n${START}\n`);
+  assert.deepEqual([problems.length, skipped, first_fault.startsWith("line 2: ")], [2, 1, true]);
+  const rest = ask("read", BOD.replace(/後手の持駒：.*/, "後手の持駒：残り全部"));
+  assert.equal(rest.problems[0].sfen, GOLD);
+});
+
 test("memory is used again", () => {
   const solved = () => ask("solve", request(LONG, { nodes: 200_000 }));
   solved();

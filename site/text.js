@@ -10,8 +10,8 @@ const EN = {
   square: (file, rank, what) => `${file}${String.fromCharCode(97 + rank)}: ${what || "empty"}`,
   piece: (side, name) => `${side === "b" ? "black" : "white"} ${name}`,
   held: (name, count) => `${name}, ${count}`,
-  hint: "Tap a piece, then a square, a hand or the box. Each further tap on a piece of the board promotes it or changes its side. Keys: arrows, Enter, Delete.",
-  clear: "Empty board", undo: "Undo", rest: "The defender holds the pieces in the box", edit: "Set up", flip: "Flip",
+  hint: "Drag pieces, or tap a piece, then a square, a hand or the box. Each further tap on a piece of the board promotes it or changes its side. Keys: arrows, Enter, Delete.",
+  attacker: "Attacker", clear: "Empty board", undo: "Undo", rest: "The defender holds the pieces in the box", edit: "Set up", flip: "Flip",
   first: "First position", back: "Back", ply: "Move", forward: "Forward", last: "Last position",
   paste: "Paste SFEN, KIF, BOD or CSA, or drop a file", read: "Read", open: "Open file…", example: "Example", problem: "Problem",
   solve: "Solve", stop: "Stop", settings: "Settings", all: "Search all moves for alternatives", limit: "Nodes", memory: "Memory",
@@ -25,6 +25,9 @@ const EN = {
   flaws: "The solution is not unique, but all alternatives are accepted flaws.",
   undecided: "Undecided whether the solution is unique.",
   notSearched: "Alternatives were not searched.",
+  agrees: "The moves of the text are the solution.",
+  differs: (ply, given, found) => `Move ${ply} of the text is ${given}; ${found ? `the solution has ${found}` : "the solution has ended"}.`,
+  skipped: (count, why) => `${plural(count, "unreadable problem")} skipped; the first: ${why}`,
   shownNodes: (count) => plural(count, "node"),
   solution: "Solution", record: "Moves of the text", variation: "Variation", mainLine: "Back to the solution", toRecord: "Back to the moves of the text", start: "Start",
   alternative: "alternative", flaw: "flaw", uncertain: "undecided",
@@ -40,6 +43,35 @@ const EN = {
   noKing: "Place the defender's king first.", unreadable: (why) => why, unsolvable: (why) => why, failed: (why) => `The solver has failed (${why}). Choose less memory, or reload the page.`,
 };
 
+const RANKS = "一二三四五六七八九";
+const PIECES = { P: "歩", L: "香", N: "桂", S: "銀", G: "金", B: "角", R: "飛", K: "玉" };
+const square = (usi) => `${usi[0]}${RANKS["abcdefghi".indexOf(usi[1])]}`;
+const side = (name) => (name === "Black" ? "先手" : "後手");
+
+// The frequent messages of the readers, which are English. The others stay as they are.
+const MESSAGES = [
+  [/^line (\d+): /, (_, line) => `${line}行目：`],
+  [/character (\d+): /, (_, at) => `${at}文字目：`],
+  [/start position of the game: /, () => "開始局面："],
+  [/rank ([a-i]) has (\d+) squares?, expected 9/, (_, rank, count) => `${square(`1${rank}`)[1]}段目のマスが${count}個です（9個必要）`],
+  [/expected pieces in hand, found (".*")/, (_, found) => `持駒として読めません：${found}`],
+  [/expected a rank of nine squares between \| and \|, found (".*")/, (_, found) => `盤面の段として読めません（| と | の間に9マス必要）：${found}`],
+  [/expected the end of the diagram after nine ranks, found (".*")/, (_, found) => `盤面が9段より多くあります：${found}`],
+  [/the diagram has (\d+) ranks? instead of 9/, (_, count) => `盤面が${count}段しかありません（9段必要）`],
+  [/([1-9][a-i]): expected a piece or ・, found (.*)/, (_, at, found) => `${square(at)}：「${found}」は駒として読めません`],
+  [/(\d+) pieces ([A-Z]) on board and in hand, but a set has (\d+)/, (_, count, piece, most) => `${PIECES[piece]}が盤上と持駒に${count}枚あります（全部で${most}枚のはずです）`],
+  [/the number is larger than (\d+)/, (_, most) => `枚数が${most}より多くなっています`],
+  [/a second (Black|White) king on ([1-9][a-i])/, (_, color, at) => `${side(color)}の玉が2枚あります（${square(at)}）`],
+  [/the (Black|White) king on .* although .* is not to move/, (_, color) => `手番でない${side(color)}の玉に王手がかかっています`],
+  [/found ('.'), expected a piece, a digit from 1 to 9, or \+/, (_, found) => `${found} は SFEN の駒ではありません`],
+  [/illegal move (\S+);.*/, (_, move) => `${move} は指せない手です`],
+  [/^(\S+) is illegal$/, (_, move) => `${move} は指せない手です`],
+  [/the text contains no position/, () => "局面がありません"],
+  [/(Black|White) has no king, so there is nothing to mate/, (_, color) => `${side(color)}の玉がないので、詰ませる相手がいません`],
+];
+
+const inJapanese = (why) => MESSAGES.reduce((text, [english, japanese]) => text.replace(english, japanese), why);
+
 const JA = {
   language: "English",
   title: "詰将棋",
@@ -48,8 +80,8 @@ const JA = {
   square: (file, rank, what) => `${file}${"一二三四五六七八九"[rank]}：${what || "空き"}`,
   piece: (side, name) => `${side === "b" ? "先手" : "後手"}の${name}`,
   held: (name, count) => `${name}${count}枚`,
-  hint: "駒を選び、マス、持駒、駒箱のいずれかを選ぶと動きます。盤上の駒は、もう一度選ぶたびに、成駒、相手側の駒、…の順に切り替わります。矢印、Enter、Delete キーも使えます。",
-  clear: "盤面を空にする", undo: "元に戻す", rest: "駒箱の駒は玉方の持駒", edit: "局面編集", flip: "盤面反転",
+  hint: "駒はドラッグで動かせます。駒を選び、マス、持駒、駒箱のいずれかを選んでも動きます。盤上の駒は、もう一度選ぶたびに、成駒、相手側の駒、…の順に切り替わります。矢印、Enter、Delete キーも使えます。",
+  attacker: "攻方", clear: "盤面を空にする", undo: "元に戻す", rest: "駒箱の駒は玉方の持駒", edit: "局面編集", flip: "盤面反転",
   first: "最初の局面", back: "一手戻る", ply: "手数", forward: "一手進む", last: "最後の局面",
   paste: "SFEN、KIF、BOD、CSA を貼り付けるか、ファイルをドロップ", read: "読み込む", open: "ファイルを開く…", example: "例題", problem: "問題",
   solve: "解く", stop: "中止", settings: "設定", all: "余詰を調べる", limit: "ノード数の上限", memory: "メモリ",
@@ -63,6 +95,9 @@ const JA = {
   flaws: "余詰はキズだけです。",
   undecided: "余詰の有無は未確定です。",
   notSearched: "余詰は調べていません。",
+  agrees: "棋譜の手順は本手順と一致します。",
+  differs: (ply, given, found) => `棋譜の${ply}手目は${given}です（${found ? `本手順は${found}` : "本手順はすでに終わり"}）。`,
+  skipped: (count, why) => `読めない${count}題を飛ばしました。最初の原因：${inJapanese(why)}`,
   shownNodes: (count) => `${count.toLocaleString("ja")}ノード`,
   solution: "本手順", record: "棋譜の手順", variation: "変化", mainLine: "本手順に戻る", toRecord: "棋譜の手順に戻る", start: "開始局面",
   alternative: "余詰", flaw: "キズ", uncertain: "未確定",
@@ -74,8 +109,8 @@ const JA = {
     shorter: "早詰", rejoins: "手順前後・合流", other: "余詰",
   },
   cut: (count) => `先頭の ${count.toLocaleString("ja")} 題だけを読み込みました`, moves: (count) => `${count}手`,
-  ended: (why) => `棋譜の途中までしか読めません：${why}`,
-  noKing: "先に玉方の玉を置いてください。", unreadable: (why) => `読み込めません：${why}`, unsolvable: (why) => `探索できません：${why}`,
+  ended: (why) => `棋譜の途中までしか読めません：${inJapanese(why)}`,
+  noKing: "先に玉方の玉を置いてください。", unreadable: (why) => `読み込めません：${inJapanese(why)}`, unsolvable: (why) => `探索できません：${inJapanese(why)}`,
   failed: (why) => `探索が異常終了しました（${why}）。メモリの設定を小さくするか、ページを再読み込みしてください。`,
 };
 

@@ -65,6 +65,8 @@ pub enum ErrorKind {
     Suspended(u64),
     /// A record is bad, and the settings end the run at the first bad record.
     BadRecord(Box<BadRecord>),
+    /// An output exists, or existing files belong to an interrupted run or to another one.
+    Exists,
     /// The interrupted or finished run has other settings, inputs or versions.
     Different(Box<IdentityDifference>),
     /// An input changed, or a file differs from the state that an interrupted run or an offset table recorded.
@@ -153,6 +155,10 @@ impl Error {
         Self::new(ErrorKind::Usage, message)
     }
 
+    pub(crate) fn exists(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Exists, message)
+    }
+
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Invalid, message)
     }
@@ -238,10 +244,7 @@ impl Error {
         self.is_about_content()
             || matches!(
                 self.kind(),
-                ErrorKind::Usage
-                    | ErrorKind::UnknownFormat
-                    | ErrorKind::NoRandomAccess
-                    | ErrorKind::Different(_)
+                ErrorKind::Usage | ErrorKind::UnknownFormat | ErrorKind::NoRandomAccess
             )
     }
 
@@ -275,6 +278,10 @@ impl Error {
 
     pub(crate) fn evaluation_interrupted() -> Self {
         Self::new(ErrorKind::Interrupted, "the evaluation was interrupted")
+    }
+
+    pub(crate) fn search_interrupted() -> Self {
+        Self::new(ErrorKind::Interrupted, "the search was interrupted")
     }
 
     pub(crate) fn sending_interrupted() -> Self {
@@ -403,7 +410,7 @@ impl Error {
 
     pub(crate) fn output_exists(output: impl AsRef<Path>) -> Self {
         let output = output.as_ref().display();
-        Self::usage(format!("{output} exists")).in_file(&output).with_remedy(Remedy::Replace)
+        Self::exists(format!("{output} exists")).in_file(&output).with_remedy(Remedy::Replace)
     }
 
     /// `input` is a description, such as `the input a.psv`.
@@ -453,14 +460,14 @@ impl Error {
 
     pub(crate) fn output_without_manifest(output: impl AsRef<Path>) -> Self {
         let output = output.as_ref().display();
-        Self::usage(format!("{output} exists without a manifest"))
+        Self::exists(format!("{output} exists without a manifest"))
             .in_file(&output)
             .with_remedy(Remedy::Replace)
     }
 
     pub(crate) fn output_differs_from_manifest(output: &Path, manifest: &Path) -> Self {
         let output = output.display();
-        Self::usage(format!("{output} does not match {}", manifest.display()))
+        Self::exists(format!("{output} does not match {}", manifest.display()))
             .in_file(&output)
             .with_remedy(Remedy::Restart)
     }

@@ -18,7 +18,7 @@ use kyokumen_selfplay::{FinishedGame, Games, GamesError, Openings, StartPosition
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
 use crate::error::{Error, ErrorKind, Remedy};
-use crate::jobs::game_totals::{GameManifest, GameProgress, GameTotals};
+use crate::jobs::game_totals::{GameManifest, GameProgress, GameTotals, GamesDisplayed};
 use crate::jobs::run::{Completed, Opened, Run};
 use crate::jobs::run_files::RunFiles;
 use crate::records::output_kind::OutputKind;
@@ -206,7 +206,7 @@ impl Play {
                 Ok(None) => {}
                 Err(source) => {
                     self.run.save(&mut self.sinks)?;
-                    self.run.send_checkpoint();
+                    self.run.send_last_checkpoint();
                     // Ctrl-C in a terminal also ends the evaluating programs, so their errors are expected.
                     return Err(if cancel.load(Ordering::Relaxed) {
                         self.interrupted()
@@ -219,13 +219,17 @@ impl Play {
             let done = GamesDone { done: before + games.ended(), total };
             let groups = self.plan.run.groups;
             let elapsed = self.started.elapsed();
-            progress.update(SelfPlaySnapshot::new(done, &games.figures(), groups, elapsed));
+            let snapshot = SelfPlaySnapshot::new(done, &games.figures(), groups, elapsed);
+            let SelfPlaySnapshot { games: ended, positions_per_s, .. } = snapshot;
+            self.run.progress_mut().displayed =
+                snapshot.eta_s.map(|eta_s| GamesDisplayed { games: ended, positions_per_s, eta_s });
+            progress.update(snapshot);
             let is_cancelled = cancel.load(Ordering::Relaxed);
             if self.run.heartbeat() || is_cancelled {
                 self.run.save(&mut self.sinks)?;
             }
             if is_cancelled {
-                self.run.send_checkpoint();
+                self.run.send_last_checkpoint();
                 return Err(self.interrupted());
             }
         }

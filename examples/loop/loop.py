@@ -19,7 +19,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 
-# One in this many games is held out to measure the network on games that were not used for training.
+# About one in this many games is held out to measure the network on games that were not used for training.
 HELD_OUT_OF = 20
 
 
@@ -92,15 +92,17 @@ class Line:
         self.kyokumen(self.games(generation), "selfplay", *arguments)
 
     def divided(self, generation):
-        """Divides the games of a generation into training games and held-out games. Adds mirror images of the training
-        games only, so that no held-out game has a mirror image among the training games."""
+        """Divides the games of a generation into training games and held-out games. Equal games stay together. Adds
+        mirror images of the training games only, so that no held-out game has a mirror image among the training
+        games."""
         parts = self.path(f"parts{generation}")
-        arguments = ["-o", parts, "--parts", HELD_OUT_OF, "--name", "games"]
+        arguments = ["-o", parts, "--by", "game", "--weights", f"{HELD_OUT_OF - 1},1"]
+        arguments += ["--names", "train,held-out", "--name", "games"]
         self.kyokumen(parts / "games.manifest.json", "split", self.games(generation), *arguments)
-        held_out, *training = sorted(parts.glob("*.hcpe3"))
+        training, held_out = parts / "games-train.hcpe3", parts / "games-held-out.hcpe3"
         mirrored = self.path(f"mirrored{generation}.hcpe3")
-        self.kyokumen(mirrored, "convert", *training, "-o", mirrored, "--mirror", "--keep-untrained")
-        return [*training, mirrored], held_out
+        self.kyokumen(mirrored, "convert", training, "-o", mirrored, "--mirror", "--keep-untrained")
+        return [training, mirrored], held_out
 
     def advance(self, generation):
         """Plays the games of a generation. Trains the next network with these and the previous games."""

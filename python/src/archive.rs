@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use kyokumen::ErrorKind;
 use kyokumen::format::{DecodeError, RecordRef};
@@ -17,10 +17,11 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyInt, PySlice};
 
+use crate::arguments::number;
 use crate::arrays::{Object, array_over, as_rows, dtype};
 use crate::arrow::{Batches, Column};
 use crate::failure::{self, Failure};
-use crate::interrupt::abandonable;
+use crate::interrupt::{abandonable, lock};
 use crate::moves::dialect_named;
 use crate::position::escaped;
 use crate::reading::{Reading, each_record, policy};
@@ -52,7 +53,7 @@ pub(crate) fn open(
         };
         Ok((input, seekable))
     });
-    let (input, seekable) = opened??;
+    let (input, seekable) = opened?.map_err(Failure::with_format_argument)?;
     let arguments =
         (path, format.map(ToOwned::to_owned), dialect.map(kyokumen::format::move16::Dialect::name));
     Ok(Archive { input, seekable, offset_table: Arc::default(), range: None, arguments })
@@ -193,9 +194,9 @@ impl Archive {
     fn to_arrow(
         &self,
         columns: Option<Vec<String>>,
-        batch_size: u64,
+        #[pyo3(from_py_with = number::batch_size)] batch_size: u64,
         on_error: &str,
-        threads: usize,
+        #[pyo3(from_py_with = number::threads)] threads: usize,
     ) -> PyResult<Batches> {
         self.read_batches(columns, batch_size, on_error, threads)
     }
@@ -205,9 +206,9 @@ impl Archive {
     fn read_batches(
         &self,
         columns: Option<Vec<String>>,
-        batch_size: u64,
+        #[pyo3(from_py_with = number::batch_size)] batch_size: u64,
         on_error: &str,
-        threads: usize,
+        #[pyo3(from_py_with = number::threads)] threads: usize,
     ) -> PyResult<Batches> {
         if batch_size == 0 {
             return Err(PyValueError::new_err("batch_size must be at least 1"));
@@ -299,16 +300,27 @@ impl Archive {
         range
     }
 
+    pub(crate) const fn has_random_access(&self) -> bool {
+        self.seekable.is_some()
+    }
+
     /// The archive and the record numbers. Fails if the file has no random access.
     pub(crate) fn random_access(
         &self,
         py: Python<'_>,
     ) -> PyResult<(Arc<archive::Archive>, Range<u64>)> {
         let Some(archive) = &self.seekable else {
+            let (name, format) = (self.name(), self.input.format);
+            let reason = if format.record_len().is_some() {
+                // A damaged file may have lost the table of its frames. Reading it reports the damage.
+                self.offset_table(py)?;
+                format!("{name} is compressed without a table of its frames")
+            } else {
+                format!("{format} has variable-length records")
+            };
             return Err(Failure::usage(format!(
-                "{} is {}, which has no random access: use .sfens() or .to_arrow(), or convert it with kyokumen.convert",
-                self.name(),
-                self.input.format
+                "{reason}, so random access is not supported: use .sfens() or .to_arrow(), or convert it with \
+                 kyokumen.convert to hcpe or psv"
             ))
             .into());
         };
@@ -323,7 +335,7 @@ impl Archive {
         /// Records per block.
         const BLOCK_RECORDS: u64 = 4096;
         let reading = Reading::new(self.input_range(), BLOCK_RECORDS);
-        RecordIterator { reading, on_error, make, read: VecDeque::new() }
+        RecordIterator(Mutex::new(Items { reading, on_error, make, read: VecDeque::new() }))
     }
 
     fn record(&self, py: Python<'_>, index: i64) -> PyResult<Record> {
@@ -396,9 +408,11 @@ impl Item {
     }
 }
 
-/// Iterates over the records of an archive or their SFENs. Reads one block at a time.
-#[pyclass(module = "kyokumen")]
-pub(crate) struct RecordIterator {
+/// Iterates over the records of an archive or their SFENs. Reads one block at a time. Several threads can share it.
+#[pyclass(frozen, module = "kyokumen")]
+pub(crate) struct RecordIterator(Mutex<Items>);
+
+struct Items {
     reading: Reading,
     on_error: BadPolicy,
     make: fn(u64, &RecordRef<'_>) -> Result<Item, DecodeError>,
@@ -412,24 +426,34 @@ impl RecordIterator {
         this
     }
 
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Item>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Item>> {
+        // The lock is only held without the interpreter's lock.
+        Ok(py.detach(|| lock(&self.0).next()).transpose()?)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let name = py.detach(|| lock(&self.0).reading.name().to_owned());
+        format!("<kyokumen.RecordIterator {name:?}>")
+    }
+}
+
+impl Items {
+    fn next(&mut self) -> Option<Result<Item, Failure>> {
         let Self { reading, on_error, make, read } = self;
         let never = AtomicBool::new(false);
-        py.detach(|| {
-            while read.is_empty() {
-                let Some(block) = reading.block() else { return };
-                let taken = block.and_then(|block| {
-                    each_record(reading.name(), &block, *on_error, &never, |index, record| {
-                        read.push_back(Ok(make(index, record)?));
-                        Ok(())
-                    })
-                });
-                if let Err(failure) = taken {
-                    reading.end();
-                    read.push_back(Err(failure));
-                }
+        while read.is_empty() {
+            let block = reading.block()?;
+            let taken = block.and_then(|block| {
+                each_record(reading.name(), &block, *on_error, &never, |index, record| {
+                    read.push_back(Ok(make(index, record)?));
+                    Ok(())
+                })
+            });
+            if let Err(failure) = taken {
+                reading.end();
+                read.push_back(Err(failure));
             }
-        });
-        Ok(read.pop_front().transpose()?)
+        }
+        read.pop_front()
     }
 }

@@ -14,29 +14,63 @@ use numpy::{
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::archive::Archive;
+use crate::arguments::{Given, wrong_type};
 use crate::failure::Failure;
+use crate::position::PositionLike;
 
 /// Any Python object.
 pub(crate) type Object<'py> = Bound<'py, PyAny>;
 
-/// Fixed-size records from a caller: an archive or an array.
+/// Records from a caller: an archive or an array of fixed-size records, or positions.
 pub(crate) struct Records<'py> {
     format: Format,
     dialect: Dialect,
     name: Option<String>,
     /// Number of the first record in its file.
     first: u64,
-    content: ArrayOrArchive<'py>,
+    content: Content<'py>,
 }
 
-enum ArrayOrArchive<'py> {
+enum Content<'py> {
     Archive(Arc<archive::Archive>, Range<u64>),
     Array(PyReadonlyArray1<'py, u8>),
+    /// Positions as SFENs.
+    Sfens(Vec<String>),
 }
 
 impl<'py> Records<'py> {
+    /// Like [`Self::from_object`]. `object` may also be an archive without random access, or a list or an iterator of
+    /// [`PositionLike`] objects.
+    pub(crate) fn of_positions(object: &Object<'py>) -> PyResult<Self> {
+        let items = match object.cast::<Archive>() {
+            Ok(archive) if !archive.get().has_random_access() => {
+                object.call_method0("sfens")?.try_iter()
+            }
+            Err(_) if !object.is_instance_of::<PyUntypedArray>() => object.try_iter(),
+            _ => return Self::from_object(object),
+        };
+        let items = match items {
+            Ok(items) if !object.is_instance_of::<PyString>() => items,
+            _ => {
+                let several = "an Archive, an array of records or a list of positions";
+                return Err(wrong_type(object, several));
+            }
+        };
+        let sfen = |(index, item): (usize, PyResult<Object<'py>>)| {
+            let Given(position) = item?.extract::<Given<PositionLike<'_>>>().map_err(|error| {
+                PyTypeError::new_err(format!("position {index}: {}", error.value(object.py())))
+            })?;
+            let sfen = position.into_sfen();
+            Ok(sfen.map_err(|failure| Failure::bad_element(index as u64, &failure))?)
+        };
+        let sfens = items.enumerate().map(sfen).collect::<PyResult<_>>()?;
+        let (format, dialect) = (Format::Sfen, Format::Sfen.dialect());
+        Ok(Self { format, dialect, name: None, first: 0, content: Content::Sfens(sfens) })
+    }
+
     /// `object` is an [`Archive`] or an array with one of the [`DTYPES`].
     pub(crate) fn from_object(object: &Object<'py>) -> PyResult<Self> {
         if let Ok(archive) = object.cast::<Archive>() {
@@ -47,14 +81,11 @@ impl<'py> Records<'py> {
                 dialect: records.dialect(),
                 name: Some(archive.name().to_owned()),
                 first: range.start,
-                content: ArrayOrArchive::Archive(records, range),
+                content: Content::Archive(records, range),
             });
         }
         let Ok(array) = object.cast::<PyUntypedArray>() else {
-            let class = object.get_type().name()?;
-            return Err(PyTypeError::new_err(format!(
-                "expected an Archive or an array of records, not {class}"
-            )));
+            return Err(wrong_type(object, "an Archive or an array of records"));
         };
         if array.ndim() != 1 {
             return Err(PyValueError::new_err(format!(
@@ -65,7 +96,7 @@ impl<'py> Records<'py> {
         let format = format_of(array)?;
         let bytes = bytes_of(array)?;
         let dialect = format.dialect();
-        Ok(Self { format, dialect, name: None, first: 0, content: ArrayOrArchive::Array(bytes) })
+        Ok(Self { format, dialect, name: None, first: 0, content: Content::Array(bytes) })
     }
 
     pub(crate) const fn format(&self) -> Format {
@@ -74,21 +105,23 @@ impl<'py> Records<'py> {
 
     /// The bytes of the records, borrowed if they are in memory.
     pub(crate) fn bytes(&self) -> Result<RecordBytes<'_>, Failure> {
-        let bytes = match &self.content {
-            ArrayOrArchive::Archive(archive, range) => archive.slice(range.clone())?,
-            ArrayOrArchive::Array(bytes) => {
-                Cow::Borrowed(bytes.as_slice().map_err(|error| Failure::other(&error))?)
-            }
-        };
         let record_len = self.format.record_len().unwrap_or(1);
+        let content = match &self.content {
+            Content::Archive(archive, range) => {
+                RecordContent::FixedSize(record_len, archive.slice(range.clone())?)
+            }
+            Content::Array(bytes) => {
+                let bytes = bytes.as_slice().map_err(|error| Failure::other(&error))?;
+                RecordContent::FixedSize(record_len, Cow::Borrowed(bytes))
+            }
+            Content::Sfens(sfens) => RecordContent::Sfens(sfens),
+        };
         Ok(RecordBytes {
             format: self.format,
             dialect: self.dialect,
             name: self.name.as_deref(),
             first: self.first,
-            record_len,
-            records: bytes.len().div_ceil(record_len),
-            bytes,
+            content,
         })
     }
 }
@@ -128,14 +161,21 @@ pub(crate) struct RecordBytes<'a> {
     dialect: Dialect,
     name: Option<&'a str>,
     first: u64,
-    record_len: usize,
-    records: usize,
-    bytes: Cow<'a, [u8]>,
+    content: RecordContent<'a>,
+}
+
+enum RecordContent<'a> {
+    /// The length of a record and the bytes of all records.
+    FixedSize(usize, Cow<'a, [u8]>),
+    Sfens(&'a [String]),
 }
 
 impl RecordBytes<'_> {
-    pub(crate) const fn len(&self) -> usize {
-        self.records
+    pub(crate) fn len(&self) -> usize {
+        match &self.content {
+            RecordContent::FixedSize(record_len, bytes) => bytes.len().div_ceil(*record_len),
+            RecordContent::Sfens(sfens) => sfens.len(),
+        }
     }
 
     pub(crate) fn read<T, E: ToString>(
@@ -143,8 +183,13 @@ impl RecordBytes<'_> {
         index: usize,
         read: impl FnOnce(&RecordRef<'_>) -> Result<T, E>,
     ) -> Result<T, Failure> {
-        let from = index * self.record_len;
-        let bytes = &self.bytes[from..(from + self.record_len).min(self.bytes.len())];
+        let bytes = match &self.content {
+            RecordContent::FixedSize(record_len, bytes) => {
+                let from = index * record_len;
+                &bytes[from..(from + record_len).min(bytes.len())]
+            }
+            RecordContent::Sfens(sfens) => sfens[index].as_bytes(),
+        };
         let record = RecordRef::with_dialect(self.format, self.dialect, bytes);
         let record = record.map_err(|error| self.bad(index, &error))?;
         read(&record).map_err(|error| self.bad(index, &error))
@@ -160,7 +205,12 @@ impl RecordBytes<'_> {
 
     pub(crate) fn bad(&self, index: usize, reason: &dyn ToString) -> Failure {
         let record = self.first + index as u64;
-        Failure::bad_record(self.name, record, record * self.record_len as u64, reason)
+        match &self.content {
+            RecordContent::FixedSize(record_len, _) => {
+                Failure::bad_record(self.name, record, record * *record_len as u64, reason)
+            }
+            RecordContent::Sfens(_) => Failure::bad_element(record, reason),
+        }
     }
 }
 

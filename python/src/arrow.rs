@@ -4,8 +4,8 @@
 //! describes the columns.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::{self, ThreadId};
 
 use arrow_array::builder::{ListBuilder, StringBuilder, StructBuilder, UInt16Builder};
@@ -238,13 +238,30 @@ impl RecordBatchReader for Batching {
 }
 
 /// The records of an archive as Arrow batches. The stream can be read once, as a whole or batch by batch.
-#[pyclass(module = "kyokumen")]
+#[pyclass(frozen, module = "kyokumen")]
 pub(crate) struct Batches {
     schema: SchemaRef,
-    batching: Option<Batching>,
+    /// Locked while a batch is read. None after the last batch, or after the stream was exported.
+    batching: Mutex<Option<Batching>>,
 }
 
 impl Batches {
+    fn batching(&self) -> Result<MutexGuard<'_, Option<Batching>>, Failure> {
+        match self.batching.try_lock() {
+            Ok(batching) => Ok(batching),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                Err(Failure::usage("another thread is reading the next of these batches"))
+            }
+        }
+    }
+
+    /// The names of the columns, separated by commas.
+    fn names(schema: &Schema) -> String {
+        let names: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        names.join(", ")
+    }
+
     pub(crate) fn new(
         reading: Reading,
         columns: Vec<Column>,
@@ -264,7 +281,7 @@ impl Batches {
             ready,
             owner,
         };
-        Ok(Self { schema, batching: Some(batching) })
+        Ok(Self { schema, batching: Mutex::new(Some(batching)) })
     }
 }
 
@@ -273,7 +290,7 @@ impl Batches {
     /// The rest of the stream. The consumer reads it without the interpreter's lock.
     #[pyo3(signature = (requested_schema = None))]
     pub(crate) fn __arrow_c_stream__<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         requested_schema: Option<Object<'py>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
@@ -281,7 +298,7 @@ impl Batches {
         drop(requested_schema);
         let consumed =
             || Failure::usage("the batches were already read: call to_arrow or read_batches again");
-        let mut batching = self.batching.take().ok_or_else(consumed)?;
+        let mut batching = self.batching()?.take().ok_or_else(consumed)?;
         batching.owner = Some(thread::current().id());
         PyCapsule::new_with_value(
             py,
@@ -300,13 +317,18 @@ impl Batches {
         this
     }
 
-    fn __next__(&mut self, py: Python<'_>) -> PyResult<Option<Batch>> {
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let mut place = self.batching()?;
         // Not put back after an interruption, because blocks may be missing then.
-        let Some(mut batching) = self.batching.take() else { return Ok(None) };
+        let Some(mut batching) = place.take() else { return Ok(None) };
         let next = |cancel: &AtomicBool| (batching.next_batch(cancel), batching);
         let (batch, batching) = interruptible_without_messages(py, next)?;
-        self.batching = Some(batching);
+        *place = Some(batching);
         Ok(batch.transpose()?.map(Batch))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<kyokumen.Batches of {}>", Self::names(&self.schema))
     }
 
     /// Names of the columns.
@@ -324,6 +346,11 @@ pub(crate) struct Batch(RecordBatch);
 impl Batch {
     fn __len__(&self) -> usize {
         self.0.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        let names = Batches::names(self.0.schema_ref());
+        format!("<kyokumen.Batch of {} records: {names}>", self.0.num_rows())
     }
 
     #[pyo3(signature = (requested_schema = None))]

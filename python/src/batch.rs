@@ -2,17 +2,17 @@
 
 use kyokumen::format::ContentHash;
 use kyokumen::format::packed::{self, Family};
-use kyokumen::shogi::{HandKind, Piece, PieceKind, Setup, Square};
+use kyokumen::shogi::{HandKind, Piece, PieceKind, Square};
 use kyokumen_network::{LABELS, move_label};
-use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::PyList;
 
+use crate::arguments::number;
 use crate::arrays::{Object, RecordBytes, Records, as_rows};
 use crate::failure::Failure;
 use crate::interrupt::in_parallel;
 use crate::position;
-use crate::rows::{Layout, Rows, rows_for_records, write_rows};
+use crate::rows::{Layout, Rows, rows_for_records};
 
 /// cshogi's numbers of Black's pieces, in the order of [`PieceKind`]. cshogi numbers P L N S B R G K +P +L +N +S +B +R
 /// from 1.
@@ -25,24 +25,31 @@ const fn piece_number(piece: Piece) -> u8 {
 
 /// A new array with one row for each record.
 fn array_for_records<'py>(
-    records: &Object<'py>,
+    py: Python<'py>,
+    records: &Records<'py>,
     threads: usize,
     (dtype, row): (&'static str, &[usize]),
     write: impl Fn(&RecordBytes<'_>, usize, &mut Rows<'_>) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<Object<'py>> {
-    rows_for_records(records, threads, &[Layout::new("out", dtype, row)], None, write)?.get_item(0)
+    let layout = Layout::new("out", dtype, row);
+    rows_for_records(py, records, threads, &[layout], None, write)?.get_item(0)
 }
 
 /// The boards, hands, sides to move and plies of records, as arrays; see `kyokumen.Boards`.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn decode<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
+pub(crate) fn decode<'py>(
+    records: &Object<'py>,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
+) -> PyResult<Object<'py>> {
+    let py = records.py();
     let layouts = [
         Layout::new("pieces", "u1", &[Square::COUNT]),
         Layout::new("hands", "u1", &[2, HandKind::COUNT]),
         Layout::new("turn", "u1", &[]),
         Layout::new("ply", "u2", &[]),
     ];
-    let boards = rows_for_records(records, threads, &layouts, None, |records, i, rows| {
+    let records = Records::of_positions(records)?;
+    let boards = rows_for_records(py, &records, threads, &layouts, None, |records, i, rows| {
         let setup = records.setup(i)?;
         for (number, piece) in rows.numbers(0).iter_mut().zip(setup.board().iter()) {
             *number = piece.map_or(0, piece_number);
@@ -52,7 +59,7 @@ pub(crate) fn decode<'py>(records: &Object<'py>, threads: usize) -> PyResult<Obj
         rows.set(3, setup.ply());
         Ok(())
     })?;
-    records.py().import("kyokumen._results")?.getattr("Boards")?.call1(boards)
+    py.import("kyokumen._results")?.getattr("Boards")?.call1(boards)
 }
 
 /// The positions of records as SFENs.
@@ -60,10 +67,10 @@ pub(crate) fn decode<'py>(records: &Object<'py>, threads: usize) -> PyResult<Obj
 pub(crate) fn to_sfens<'py>(
     py: Python<'py>,
     records: &Object<'py>,
-    threads: usize,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     const CHUNK: usize = 1024;
-    let records = Records::from_object(records)?;
+    let records = Records::of_positions(records)?;
     let records = records.bytes()?;
     let mut sfens = vec![String::new(); records.len()];
     let jobs: Vec<_> = sfens.chunks_mut(CHUNK).enumerate().collect();
@@ -76,13 +83,13 @@ pub(crate) fn to_sfens<'py>(
     PyList::new(py, sfens)
 }
 
-/// Packs positions, given as SFENs or records. `format` is "hcp" or "psfen", YaneuraOu's packed position.
+/// Packs positions. `format` is "hcp" or "psfen", YaneuraOu's packed position.
 #[pyfunction(signature = (positions, *, format = "hcp", threads = 0))]
 pub(crate) fn encode<'py>(
     py: Python<'py>,
     positions: &Object<'py>,
     format: &str,
-    threads: usize,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
 ) -> PyResult<Object<'py>> {
     let family = match format {
         "hcp" => Family::Apery,
@@ -94,37 +101,26 @@ pub(crate) fn encode<'py>(
             .into());
         }
     };
-    if positions.is_instance_of::<PyString>() {
-        return Err(PyTypeError::new_err("expected a list of SFENs, not a single str"));
-    }
-    let layout = [Layout::new("packed", "u1", &[packed::LEN])];
-    let pack = |i: usize, setup: &Setup, rows: &mut Rows<'_>| {
-        let bytes = packed::encode(family, setup).map_err(|error| bad_position(i, &error))?;
-        rows.numbers(0).copy_from_slice(&bytes);
+    let positions = Records::of_positions(positions)?;
+    let row: &[usize] = &[packed::LEN];
+    let packed = array_for_records(py, &positions, threads, ("u1", row), |records, i, rows| {
+        let bytes = packed::encode(family, &records.setup(i)?);
+        rows.numbers(0).copy_from_slice(&bytes.map_err(|error| records.bad(i, &error))?);
         Ok(())
-    };
-    let packed = if let Ok(sfens) = positions.extract::<Vec<String>>() {
-        write_rows(py, sfens.len(), threads, &layout, None, |i, rows| {
-            let parsed = kyokumen::shogi::sfen::parse(sfens[i].as_bytes());
-            pack(i, &parsed.map_err(|error| bad_position(i, &error))?.setup, rows)
-        })
-    } else {
-        rows_for_records(positions, threads, &layout, None, |records, i, rows| {
-            pack(i, &records.setup(i)?, rows)
-        })
-    };
-    as_rows(&packed?.get_item(0)?, format)
-}
-
-fn bad_position(index: usize, reason: &dyn ToString) -> Failure {
-    Failure::bad_element(index as u64, reason)
+    })?;
+    as_rows(&packed, format)
 }
 
 /// Keys of positions, an array [N, 16] of bytes. Positions with equal boards, hands and sides to move have equal keys
 /// in all formats.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn keys<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
-    array_for_records(records, threads, ("u1", &[16]), |records, i, rows| {
+pub(crate) fn keys<'py>(
+    py: Python<'py>,
+    records: &Object<'py>,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
+) -> PyResult<Object<'py>> {
+    let records = Records::of_positions(records)?;
+    array_for_records(py, &records, threads, ("u1", &[16]), |records, i, rows| {
         let key = records.read(i, |record| match record.packed() {
             Some((family, bytes)) => ContentHash::of_packed(family, bytes),
             None => record.setup().map(|setup| ContentHash::of(&setup)),
@@ -136,8 +132,13 @@ pub(crate) fn keys<'py>(records: &Object<'py>, threads: usize) -> PyResult<Objec
 
 /// Whether the side to move is in check: an array [N] of bool.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn in_check<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
-    array_for_records(records, threads, ("b1", &[]), |records, i, rows| {
+pub(crate) fn in_check<'py>(
+    py: Python<'py>,
+    records: &Object<'py>,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
+) -> PyResult<Object<'py>> {
+    let records = Records::of_positions(records)?;
+    array_for_records(py, &records, threads, ("b1", &[]), |records, i, rows| {
         rows.set(0, u8::from(records.position(i)?.in_check()));
         Ok(())
     })
@@ -145,8 +146,13 @@ pub(crate) fn in_check<'py>(records: &Object<'py>, threads: usize) -> PyResult<O
 
 /// Marks the legal moves among dlshogi's 2,187 move labels: an array [N, 2187] of bool.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn legal_move_mask<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
-    array_for_records(records, threads, ("b1", &[LABELS]), |records, i, rows| {
+pub(crate) fn legal_move_mask<'py>(
+    py: Python<'py>,
+    records: &Object<'py>,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
+) -> PyResult<Object<'py>> {
+    let records = Records::of_positions(records)?;
+    array_for_records(py, &records, threads, ("b1", &[LABELS]), |records, i, rows| {
         let position = records.position(i)?;
         let out: &mut [u8] = rows.numbers(0);
         out.fill(0);
@@ -159,8 +165,13 @@ pub(crate) fn legal_move_mask<'py>(records: &Object<'py>, threads: usize) -> PyR
 
 /// Whether the stored move is legal; False if no move is stored. An array [N] of bool.
 #[pyfunction(signature = (records, *, threads = 0))]
-pub(crate) fn has_legal_move<'py>(records: &Object<'py>, threads: usize) -> PyResult<Object<'py>> {
-    array_for_records(records, threads, ("b1", &[]), |records, i, rows| {
+pub(crate) fn has_legal_move<'py>(
+    py: Python<'py>,
+    records: &Object<'py>,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
+) -> PyResult<Object<'py>> {
+    let records = Records::from_object(records)?;
+    array_for_records(py, &records, threads, ("b1", &[]), |records, i, rows| {
         let stored = records.read(i, |record| record.best_move())?;
         let position = records.position(i)?;
         rows.set(0, u8::from(stored.is_some_and(|m| position.is_legal(m))));

@@ -80,9 +80,20 @@ impl Failure {
     }
 
     pub(crate) fn unreadable(file: &str, byte: u64, source: &io::Error) -> Self {
-        let file = Some(file.to_owned());
         let errno = source.raw_os_error();
-        Self { file, byte: Some(byte), errno, ..Self::from_error(io_class(source), source) }
+        let failure = Self::from_error(io_class(source), source);
+        let message = format!("{file}: {}", failure.message);
+        Self { file: Some(file.to_owned()), byte: Some(byte), errno, message, ..failure }
+    }
+
+    /// An error of `kyokumen.open`, where `format` is what is `from_` elsewhere.
+    pub(crate) fn with_format_argument(self) -> Self {
+        Self { message: self.message.replace("from_=", "format="), ..self }
+    }
+
+    /// The length of a sequence is unknown.
+    pub(crate) const fn unknown_length(message: String) -> Self {
+        Self::new("UnknownLengthError", message)
     }
 
     pub(crate) fn in_file(self, file: &str) -> Self {
@@ -115,12 +126,14 @@ impl Error for Failure {}
 /// Replaces options of the command line, such as `--max-ply <N>`, by arguments, such as `max_ply`. Commands in
 /// backticks stay.
 pub(crate) fn in_python(text: &str) -> String {
+    // Cargo does not install the package.
+    let text = text.replace("install it with `cargo", "use a program installed with `cargo");
     let mut shown = String::new();
     for (number, part) in text.split('`').enumerate() {
         if number > 0 {
             shown.push('`');
         }
-        if number % 2 == 1 && part.starts_with("kyokumen") {
+        if number % 2 == 1 && !part.starts_with("--") {
             shown += part;
         } else {
             with_arguments(part, &mut shown);
@@ -144,10 +157,10 @@ fn with_arguments(text: &str, shown: &mut String) {
             "from" => shown.push_str("from_"),
             name => shown.push_str(&name.replace('-', "_")),
         }
-        // A value such as `ply=0` is a string in Python.
-        let end = rest.find([')', ';', ',']).unwrap_or(rest.len());
+        // A value such as `ply=0,eval=0` is a string in Python.
+        let end = rest.find([')', ';']).unwrap_or(rest.len());
         let value = rest[..end].strip_prefix(' ').and_then(|value| value.split(' ').next());
-        match value.filter(|value| value.contains('=')) {
+        match value.map(|value| value.trim_end_matches(',')).filter(|value| value.contains('=')) {
             Some(value) => {
                 shown.extend(["=\"", value, "\"", &rest[1 + value.len()..]]);
             }
@@ -164,7 +177,7 @@ pub(crate) fn argument(remedy: Remedy) -> Option<String> {
         Remedy::ResumeOrRestart => "continue it with resume=True, or start over with force=True",
         Remedy::ContinueOrRestart => "use the same arguments, or start over with force=True",
         Remedy::Resume => "repeat the call with resume=True to continue",
-        Remedy::InputFormat => "set its format (from_=, format=)",
+        Remedy::InputFormat => "set its format with from_=",
         Remedy::OutputFormat => "set the format with to=",
         Remedy::ReadAs { found, named } => {
             return Some(format!("set the format to '{found}', or to '{named}' to read it anyway"));
@@ -197,12 +210,14 @@ impl From<kyokumen::Error> for Failure {
     fn from(error: kyokumen::Error) -> Self {
         let class = match (error.kind(), error.io_error()) {
             (ErrorKind::BadRecord(bad), _) => {
-                return Self::bad_record(Some(&bad.file), bad.index, bad.offset, &bad.reason);
+                let reason = in_python(&bad.reason);
+                return Self::bad_record(Some(&bad.file), bad.index, bad.offset, &reason);
             }
             (ErrorKind::Io, Some(source)) => io_class(source),
             (ErrorKind::Io | ErrorKind::Changed | ErrorKind::Invalid | ErrorKind::Malformed, _) => {
                 FILE
             }
+            (ErrorKind::Evaluation | ErrorKind::Exists | ErrorKind::Different(_), _) => USAGE,
             _ if error.is_usage() => USAGE,
             _ => OTHER,
         };

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+use crate::arguments::number;
 use crate::arrays::{Object, RecordBytes, Records};
 use crate::failure::Failure;
 use crate::rows::{Layout, Rows, rows_for_records};
@@ -94,7 +95,8 @@ impl Features {
         out: Option<Bound<'py, PyTuple>>,
         threads: usize,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        rows_for_records(records, threads, &self.layouts(), out, |records, i, rows| {
+        let (py, records) = (records.py(), Records::of_positions(records)?);
+        rows_for_records(py, &records, threads, &self.layouts(), out, |records, i, rows| {
             let position = position_of(records, i, mirror)?;
             self.write(&position, rows).map_err(|error| records.bad(i, &error))
         })
@@ -132,7 +134,7 @@ pub(crate) fn dlshogi<'py>(
     dtype: &str,
     mirror: bool,
     out: Option<(Object<'py>, Object<'py>)>,
-    threads: usize,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let Some((first, second)) = out else {
         return Features::dlshogi(planes, dtype)?.write_records(records, mirror, None, threads);
@@ -191,10 +193,11 @@ pub(crate) fn dlshogi_labels<'py>(
     records: &Object<'py>,
     scale: f32,
     mirror: bool,
-    threads: usize,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    check_fields(Records::from_object(records)?.format(), &LABELLED)?;
-    rows_for_records(records, threads, &labels(), None, |records, i, rows| {
+    let (py, records) = (records.py(), Records::from_object(records)?);
+    check_fields(records.format(), &LABELLED)?;
+    rows_for_records(py, &records, threads, &labels(), None, |records, i, rows| {
         let record = records.read(i, |record| record.record())?;
         let record = if mirror { record.mirrored() } else { record };
         write_labels(&record, scale, rows, 0);
@@ -228,7 +231,7 @@ pub(crate) fn halfkp<'py>(
     records: &Object<'py>,
     mirror: bool,
     out: Option<Object<'py>>,
-    threads: usize,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
 ) -> PyResult<Object<'py>> {
     nnue(NnueFeatures::HalfKp, records, mirror, out, threads)
 }
@@ -240,7 +243,7 @@ pub(crate) fn halfka_hm<'py>(
     records: &Object<'py>,
     mirror: bool,
     out: Option<Object<'py>>,
-    threads: usize,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
 ) -> PyResult<Object<'py>> {
     nnue(NnueFeatures::HalfKaHm, records, mirror, out, threads)
 }

@@ -49,6 +49,10 @@ impl GameIterator {
         *lock(&self.reader) = Some(reader);
         Ok(game.map(Game))
     }
+
+    fn __repr__(&self) -> String {
+        format!("<kyokumen.GameIterator {:?}>", self.name)
+    }
 }
 
 /// A game. `moves` are the moves that were played, with their times and comments.

@@ -17,6 +17,7 @@
 #![allow(clippy::cast_possible_wrap)]
 
 mod archive;
+mod arguments;
 mod arrays;
 mod arrow;
 mod batch;

@@ -18,11 +18,13 @@ use kyokumen::format::EVAL_SCALE;
 use kyokumen::records::epoch_order::EpochOrder;
 use kyokumen::records::opening::check_filters;
 use kyokumen::solver::STACK_BYTES;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
+use crate::arguments::{Accepts, Given};
 use crate::failure::Failure;
 use crate::interrupt::{abandonable, next_message, no_thread, thread_count};
 use crate::options::{Options as Keywords, Paths};
@@ -99,7 +101,11 @@ pub(crate) struct Loader(Arc<LoaderSettings>);
 impl Loader {
     #[new]
     #[pyo3(signature = (paths, **options))]
-    fn new(py: Python<'_>, paths: Paths, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        paths: Given<Paths>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
         let keywords = Keywords::new(py, options)?;
         let options: Options = keywords.fields(("", ""))?;
         let (from, dialect) = keywords.reading()?;
@@ -119,7 +125,7 @@ impl Loader {
         if options.rank >= options.world_size {
             return Err(Failure::usage("rank must be less than world_size").into());
         }
-        let paths = paths.into_vec();
+        let paths = paths.0.into_vec();
         let data =
             abandonable(py, move |cancel| DataSet::open(&paths, &opening, &exclude, cancel))??;
         check(&data, &choice, maker)?;
@@ -135,14 +141,18 @@ impl Loader {
         self.0.data.records()
     }
 
-    /// Number of batches in an epoch. Raises TypeError if filters make it unknown before the records are read.
+    /// Number of batches in an epoch. Raises a TypeError if filters or the format make it unknown before the records
+    /// are read.
     #[getter]
     fn batches(&self) -> PyResult<u64> {
         let settings = &*self.0;
         if settings.choice.may_leave_out(&settings.data) {
-            return Err(PyTypeError::new_err(
-                "the number of batches is unknown, because filters or the format may leave out records",
-            ));
+            let most =
+                settings.records_of_rank().div_ceil(settings.options.batch_size.get() as u64);
+            return Err(Failure::unknown_length(format!(
+                "the number of batches is unknown, because filters or the format may leave out records; it is at most {most}"
+            ))
+            .into());
         }
         let (records, size) =
             (settings.records_of_rank(), settings.options.batch_size.get() as u64);
@@ -150,19 +160,33 @@ impl Loader {
         Ok(if drop_last { records / size } else { records.div_ceil(size) })
     }
 
-    /// Text with all files and settings that determine the records of the batches.
+    /// A JSON object with all files and settings that determine the records of the batches.
     #[getter]
     fn identity(&self) -> String {
         let s = &*self.0;
         let Options { batch_size, segment, shuffle, seed, rank, world_size, drop_last, .. } =
             &s.options;
-        format!(
-            "{} batch_size={batch_size} window={} segment={segment} shuffle={shuffle} seed={seed} rank={rank}/{world_size} \
-             drop_last={drop_last} {}",
-            s.data.identity(),
-            s.window_segments(),
-            s.choice.identity(),
-        )
+        let RecordChoice { filters, on_error, search } = &s.choice;
+        let mut identity = json!({
+            "files": s.data.names_and_lengths(),
+            "exclude": s.data.excluded(),
+            "batch_size": batch_size,
+            "window": s.window_segments().saturating_mul(s.data.segment()),
+            "segment": segment,
+            "shuffle": shuffle,
+            "seed": seed,
+            "rank": rank,
+            "world_size": world_size,
+            "drop_last": drop_last,
+            "on_error": on_error,
+            "drop_mated": search,
+        });
+        let filters = serde_json::to_value(filters).unwrap_or_default();
+        for (name, value) in filters.as_object().into_iter().flatten() {
+            let name = if name == "seed" { "sample_seed" } else { name };
+            identity[name.replace('-', "_")] = value.clone();
+        }
+        identity.to_string()
     }
 
     /// The batches of an epoch after a resume point: the window, the number of its records that are done, and the
@@ -204,7 +228,7 @@ fn check(data: &DataSet, choice: &RecordChoice, maker: BatchMaker) -> Result<(),
 }
 
 fn mirror(keywords: &Keywords<'_>) -> PyResult<Mirror> {
-    match keywords.take::<MirrorLike>("mirror")? {
+    match keywords.take::<Given<MirrorLike>>("mirror")?.map(|mirror| mirror.0) {
         None | Some(MirrorLike::Always(false)) => Ok(Mirror::Never),
         Some(MirrorLike::Always(true)) => Ok(Mirror::Always),
         Some(MirrorLike::Named(name)) if name == "random" => Ok(Mirror::Random),
@@ -219,6 +243,10 @@ fn mirror(keywords: &Keywords<'_>) -> PyResult<Mirror> {
 enum MirrorLike {
     Always(bool),
     Named(String),
+}
+
+impl Accepts for MirrorLike {
+    const ACCEPTED: &'static str = "True, False or \"random\"";
 }
 
 impl LoaderSettings {

@@ -6,6 +6,7 @@ use kyokumen_network::move_label;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::arguments::number;
 use crate::arrays::Object;
 use crate::failure::Failure;
 
@@ -27,7 +28,10 @@ impl Move {
     /// Returns None for 0, which means no move.
     #[staticmethod]
     #[pyo3(signature = (bits, dialect = "apery"))]
-    fn from_bits(bits: u16, dialect: &str) -> Result<Option<Self>, Failure> {
+    fn from_bits(
+        #[pyo3(from_py_with = number::bits)] bits: u16,
+        dialect: &str,
+    ) -> Result<Option<Self>, Failure> {
         let decoded = dialect_named(dialect)?.decode(bits).map_err(Failure::usage)?;
         Ok(decoded.map(Self))
     }
@@ -74,7 +78,7 @@ impl Move {
     }
 
     /// The index of the move in the 2,187 outputs of dlshogi's policy. `turn` is the side to move: 0 Black, 1 White.
-    fn label(&self, turn: u8) -> Result<u16, Failure> {
+    fn label(&self, #[pyo3(from_py_with = number::turn)] turn: u8) -> Result<u16, Failure> {
         let mover = Color::ALL.get(usize::from(turn));
         let mover = mover.ok_or_else(|| Failure::usage("turn must be 0 (Black) or 1 (White)"))?;
         Ok(move_label(self.0, *mover))

@@ -14,6 +14,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Map;
 
+use crate::arguments::{Accepts, Given, number};
+use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::interrupt::MAX_THREADS;
 use crate::moves::dialect_named;
@@ -27,6 +29,10 @@ pub(crate) struct Options<'py> {
 pub(crate) enum Paths {
     One(PathBuf),
     Several(Vec<PathBuf>),
+}
+
+impl Accepts for Paths {
+    const ACCEPTED: &'static str = "a path or a list of paths";
 }
 
 impl Paths {
@@ -47,6 +53,29 @@ enum Scalar {
     Whole(i64),
     Large(u64),
     Real(f64),
+}
+
+impl Accepts for Scalar {
+    const ACCEPTED: &'static str = "a truth value, text or number";
+}
+
+/// The error for a value that serde rejects, without names of Rust types.
+pub(crate) fn wrong_value(argument: &str, error: &dyn ToString) -> Failure {
+    let error = error.to_string();
+    let (given, expected) = error.rsplit_once(", expected ").unwrap_or((&error, ""));
+    let expected = match expected {
+        "" => return Failure::usage(format!("{argument}: {error}")),
+        nonzero if nonzero.starts_with("a nonzero") => "a whole number of at least 1".to_owned(),
+        "u16" => "a whole number from 0 to 65535".to_owned(),
+        "u64" | "usize" => "a whole number of at least 0".to_owned(),
+        "f32" | "f64" => "a number".to_owned(),
+        "a boolean" => "True or False".to_owned(),
+        "a string" => "a text".to_owned(),
+        names => names.replace('`', "\""),
+    };
+    let given = given.trim_start_matches("unknown variant ").trim_start_matches("invalid value: ");
+    let given = given.trim_start_matches("invalid type: ").replace('`', "\"");
+    Failure::usage(format!("{argument}: expected {expected}, not {given}"))
 }
 
 /// The value of `fill`, as a text as on the command line or as a dictionary by field.
@@ -102,7 +131,7 @@ impl<'py> Options<'py> {
     }
 
     pub(crate) fn paths(&self, name: &str) -> PyResult<Vec<PathBuf>> {
-        Ok(self.take::<Paths>(name)?.map_or_else(Vec::new, Paths::into_vec))
+        Ok(self.take::<Given<Paths>>(name)?.map_or_else(Vec::new, |paths| paths.0.into_vec()))
     }
 
     /// Fails if an option is left. It is unknown, because it was not taken.
@@ -144,9 +173,8 @@ impl<'py> Options<'py> {
         for field in known.as_object().into_iter().flat_map(Map::keys) {
             let name =
                 if field == renamed.0 { renamed.1.to_owned() } else { field.replace('-', "_") };
-            let Some(value) = self.take::<Scalar>(&name)? else { continue };
-            let wrong =
-                |error: &dyn ToString| Failure::usage(format!("{name}: {}", error.to_string()));
+            let Some(Given(value)) = self.take::<Given<Scalar>>(&name)? else { continue };
+            let wrong = |error: &dyn ToString| wrong_value(&name, error);
             let value = serde_json::to_value(value).map_err(|error| wrong(&error))?;
             // JSON has no infinity and no NaN.
             if value.is_null() {
@@ -160,6 +188,8 @@ impl<'py> Options<'py> {
     }
 
     pub(crate) fn threads(&self) -> PyResult<usize> {
-        Ok(self.take::<usize>("threads")?.unwrap_or_default().min(MAX_THREADS))
+        let threads = self.take::<Object<'_>>("threads")?;
+        let threads = threads.as_ref().map(number::threads).transpose()?;
+        Ok(threads.unwrap_or_default().min(MAX_THREADS))
     }
 }

@@ -10,9 +10,11 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
+use crate::arguments::{Accepts, Given, number};
 use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::moves::{self, Move};
+use crate::record::Record;
 
 /// A shogi position: board, hands, side to move, ply, and the moves that were pushed.
 ///
@@ -33,11 +35,65 @@ pub(crate) enum MoveLike {
     Usi(String),
 }
 
+impl Accepts for MoveLike {
+    const ACCEPTED: &'static str = "a Move or a move in USI notation";
+}
+
 impl MoveLike {
     pub(crate) fn get(&self) -> Result<shogi::Move, Failure> {
         match self {
             Self::Move(m) => Ok(m.0),
             Self::Usi(usi) => moves::parse(usi).map(|m| m.0),
+        }
+    }
+}
+
+/// A position as an argument.
+#[derive(FromPyObject)]
+pub(crate) enum PositionLike<'py> {
+    Position(PyRef<'py, Position>),
+    Record(PyRef<'py, Record>),
+    Text(String),
+}
+
+impl Accepts for PositionLike<'_> {
+    const ACCEPTED: &'static str = "a Position, a Record or an SFEN";
+}
+
+impl PositionLike<'_> {
+    pub(crate) fn setup(&self) -> Result<shogi::Setup, Failure> {
+        match self {
+            Self::Position(position) => Ok(position.now.setup()),
+            Self::Record(record) => Ok(record.decoded().setup.clone()),
+            Self::Text(text) if is_usi(text) => Ok(Position::of_usi(text)?.now.setup()),
+            Self::Text(sfen) => Ok(sfen.parse::<shogi::Setup>()?),
+        }
+    }
+
+    pub(crate) fn position(&self) -> Result<shogi::Position, Failure> {
+        match self {
+            Self::Position(position) => Ok(position.now.clone()),
+            _ => Ok(shogi::Position::try_from(self.setup()?)?),
+        }
+    }
+
+    /// The SFEN. A given SFEN is not checked.
+    pub(crate) fn into_sfen(self) -> Result<String, Failure> {
+        match self {
+            Self::Text(sfen) if !is_usi(&sfen) => Ok(sfen),
+            _ => Ok(self.setup()?.to_string()),
+        }
+    }
+
+    /// The number of the next move, if it is known from pushed moves or a record.
+    pub(crate) fn ply(&self) -> Option<u16> {
+        match self {
+            Self::Position(position) => (!position.played.is_empty()).then(|| position.now.ply()),
+            Self::Record(record) => record.decoded().ply,
+            Self::Text(text) => {
+                let position = is_usi(text).then(|| Position::of_usi(text))?.ok()?;
+                (!position.played.is_empty()).then(|| position.now.ply())
+            }
         }
     }
 }
@@ -67,14 +123,17 @@ impl Position {
     /// The position of 32 bytes in Apery's packed format. The format has no ply, so `ply` sets it.
     #[staticmethod]
     #[pyo3(signature = (hcp, ply = 1))]
-    fn from_hcp(hcp: &[u8], ply: u16) -> Result<Self, Failure> {
+    fn from_hcp(hcp: &[u8], #[pyo3(from_py_with = number::ply)] ply: u16) -> Result<Self, Failure> {
         unpacked(Family::Apery, hcp, ply)
     }
 
     /// The position of 32 bytes in YaneuraOu's packed format. The format has no ply, so `ply` sets it.
     #[staticmethod]
     #[pyo3(signature = (psfen, ply = 1))]
-    fn from_psfen(psfen: &[u8], ply: u16) -> Result<Self, Failure> {
+    fn from_psfen(
+        psfen: &[u8],
+        #[pyo3(from_py_with = number::ply)] ply: u16,
+    ) -> Result<Self, Failure> {
         unpacked(Family::YaneuraOu, psfen, ply)
     }
 
@@ -181,18 +240,18 @@ impl Position {
 
     /// Whether a move is legal.
     #[pyo3(name = "is_legal")]
-    fn is_legal_move(&self, r#move: MoveLike) -> Result<bool, Failure> {
-        Ok(self.now.is_legal(r#move.get()?))
+    fn is_legal_move(&self, r#move: Given<MoveLike>) -> Result<bool, Failure> {
+        Ok(self.now.is_legal(r#move.0.get()?))
     }
 
     /// Whether a legal move gives check.
-    fn gives_check(&self, r#move: MoveLike) -> Result<bool, Failure> {
-        Ok(self.now.gives_check(self.legal(&r#move)?))
+    fn gives_check(&self, r#move: Given<MoveLike>) -> Result<bool, Failure> {
+        Ok(self.now.gives_check(self.legal(&r#move.0)?))
     }
 
     /// Plays a legal move.
-    fn push(&mut self, r#move: MoveLike) -> Result<(), Failure> {
-        let m = self.legal(&r#move)?;
+    fn push(&mut self, r#move: Given<MoveLike>) -> Result<(), Failure> {
+        let m = self.legal(&r#move.0)?;
         let undo = self.now.make(m);
         self.played.push((m, undo));
         self.history.push(&self.now);
@@ -202,33 +261,35 @@ impl Position {
     /// Plays a legal move in USI notation and returns it.
     fn push_usi(&mut self, usi: &str) -> Result<Move, Failure> {
         let m = moves::parse(usi)?;
-        self.push(MoveLike::Move(m))?;
+        self.push(Given(MoveLike::Move(m)))?;
         Ok(m)
     }
 
     /// Plays a legal move as in KIF or KI2 files, such as "７六歩(77)" or "☗７六歩", and returns it.
     fn push_kif(&mut self, text: &str) -> Result<Move, Failure> {
-        self.push_parsed(text, parse_kif_move(&self.now, text, self.last_target()))
+        let parsed = parse_kif_move(&self.now, text, self.last_target());
+        self.push_parsed(text, "KIF notation, such as ７六歩(77)", parsed)
     }
 
     /// Plays a legal move as in CSA files, such as "+7776FU", and returns it.
     fn push_csa(&mut self, text: &str) -> Result<Move, Failure> {
-        self.push_parsed(text, parse_csa_move(&self.now, text))
+        let parsed = parse_csa_move(&self.now, text);
+        self.push_parsed(text, "CSA notation, such as +7776FU", parsed)
     }
 
     /// A legal move as in KIF files, such as "７六歩(77)".
-    fn to_kif(&self, r#move: MoveLike) -> Result<String, Failure> {
-        Ok(kif_move(&self.now, self.legal(&r#move)?, self.last_target()))
+    fn to_kif(&self, r#move: Given<MoveLike>) -> Result<String, Failure> {
+        Ok(kif_move(&self.now, self.legal(&r#move.0)?, self.last_target()))
     }
 
     /// A legal move as in books and KI2 files, such as "☗７六歩".
-    fn to_ki2(&self, r#move: MoveLike) -> Result<String, Failure> {
-        Ok(notation(&self.now, self.legal(&r#move)?, self.last_target()))
+    fn to_ki2(&self, r#move: Given<MoveLike>) -> Result<String, Failure> {
+        Ok(notation(&self.now, self.legal(&r#move.0)?, self.last_target()))
     }
 
     /// A legal move as in CSA files, such as "+7776FU".
-    fn to_csa(&self, r#move: MoveLike) -> Result<String, Failure> {
-        Ok(csa_move(&self.now, self.legal(&r#move)?))
+    fn to_csa(&self, r#move: Given<MoveLike>) -> Result<String, Failure> {
+        Ok(csa_move(&self.now, self.legal(&r#move.0)?))
     }
 
     /// A legal move that mates at once, or None. Misses a mate if the only possible interposition is a pawn drop that
@@ -269,15 +330,15 @@ impl Position {
     #[pyo3(signature = (*, last_move = None, arrow = None, seen_from = 0))]
     fn to_svg(
         &self,
-        last_move: Option<MoveLike>,
-        arrow: Option<MoveLike>,
-        seen_from: usize,
+        last_move: Option<Given<MoveLike>>,
+        arrow: Option<Given<MoveLike>>,
+        #[pyo3(from_py_with = number::seen_from)] seen_from: usize,
     ) -> Result<String, Failure> {
         let side = shogi::Color::ALL.get(seen_from).copied();
         let side =
             side.ok_or_else(|| Failure::usage("seen_from must be 0 (Black) or 1 (White)"))?;
-        let last_move = last_move.map(|m| m.get()).transpose()?;
-        let arrow = arrow.map(|m| m.get()).transpose()?;
+        let last_move = last_move.map(|m| m.0.get()).transpose()?;
+        let arrow = arrow.map(|m| m.0.get()).transpose()?;
         Ok(svg(&self.now.setup(), last_move, arrow, side))
     }
 
@@ -334,7 +395,7 @@ impl Position {
         }
         let mut position = Self::from(shogi::Position::try_from(&game.start)?);
         for played in game.moves {
-            let pushed = position.push(MoveLike::Move(Move(played.best_move)));
+            let pushed = position.push(Given(MoveLike::Move(Move(played.best_move))));
             pushed.map_err(|error| wrong(error.to_string()))?;
         }
         Ok(position)
@@ -344,10 +405,20 @@ impl Position {
         self.played.last().map(|(m, _)| m.to())
     }
 
-    fn push_parsed(&mut self, text: &str, parsed: Option<shogi::Move>) -> Result<Move, Failure> {
-        let wrong = || Failure::usage(format!("{text:?} is not a legal move in {}", self.sfen()));
+    fn push_parsed(
+        &mut self,
+        text: &str,
+        notation: &str,
+        parsed: Option<shogi::Move>,
+    ) -> Result<Move, Failure> {
+        let wrong = || {
+            // The wide space of `同　歩` is shown as such.
+            let text = format!("{text:?}").replace("\\u{3000}", "\u{3000}");
+            let sfen = self.sfen();
+            Failure::usage(format!("{text} is not a move in {notation}, or not legal in {sfen}"))
+        };
         let m = Move(parsed.ok_or_else(wrong)?);
-        self.push(MoveLike::Move(m))?;
+        self.push(Given(MoveLike::Move(m)))?;
         Ok(m)
     }
 

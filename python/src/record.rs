@@ -5,30 +5,25 @@ use kyokumen::shogi;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::arguments::{Given, optional};
 use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::moves::Move;
-use crate::position::{MoveLike, Position, figure, svg};
+use crate::position::{MoveLike, Position, PositionLike, figure, svg};
 
 type Pickled<'py> = (String, Stored, u64, Bound<'py, PyBytes>);
 
-#[derive(FromPyObject)]
-enum PositionText<'py> {
-    Position(PyRef<'py, Position>),
-    Sfen(String),
-}
-
-impl PositionText<'_> {
-    fn setup(&self) -> Result<shogi::Setup, Failure> {
-        match self {
-            Self::Position(position) => Ok(position.now.setup()),
-            Self::Sfen(sfen) => Ok(sfen.parse::<shogi::Setup>()?),
-        }
-    }
-}
-
-fn named<T>(field: &str, name: &str, by_name: fn(&str) -> Option<T>) -> Result<T, Failure> {
-    by_name(name).ok_or_else(|| Failure::usage(format!("{field}: there is no {field} {name:?}")))
+/// The value of a field with one of several names.
+fn named<T: Copy>(
+    field: &str,
+    given: &str,
+    all: &[T],
+    name: fn(T) -> &'static str,
+) -> Result<T, Failure> {
+    all.iter().copied().find(|&value| name(value) == given).ok_or_else(|| {
+        let names = all.iter().map(|&value| name(value)).collect::<Vec<_>>().join(", ");
+        Failure::usage(format!("{field}: there is no {field} {given:?}; expected one of {names}"))
+    })
 }
 
 /// One record of an archive. Fields that the format or the record does not have are None.
@@ -58,31 +53,37 @@ type Stored = (
 
 #[pymethods]
 impl Record {
-    /// A record that is not from a file. `position` may be an SFEN. `result` is "black", "white" or "draw".
+    /// A record that is not from a file.
+    ///
+    /// `position` may be an SFEN, a position of the USI protocol or another record. `result` is "black", "white" or
+    /// "draw". By default, `ply` is that of a position with pushed moves or of a record, and unknown for an SFEN.
     #[new]
     #[pyo3(signature = (position, *, r#move = None, eval_cp = None, ply = None, result = None, ending = None, end_ply = None, candidates = Vec::new(), for_training = true))]
     #[expect(clippy::too_many_arguments, reason = "each is a separate field")]
     fn new_record(
-        position: PositionText<'_>,
-        r#move: Option<MoveLike>,
-        eval_cp: Option<i16>,
-        ply: Option<u16>,
+        position: Given<PositionLike<'_>>,
+        r#move: Option<Given<MoveLike>>,
+        #[pyo3(from_py_with = optional::eval_cp)] eval_cp: Option<i16>,
+        #[pyo3(from_py_with = optional::ply)] ply: Option<u16>,
         result: Option<&str>,
         ending: Option<&str>,
-        end_ply: Option<u16>,
-        candidates: Vec<(MoveLike, u16)>,
+        #[pyo3(from_py_with = optional::end_ply)] end_ply: Option<u16>,
+        candidates: Vec<(Given<MoveLike>, u16)>,
         for_training: bool,
     ) -> Result<Self, Failure> {
-        let setup = position.setup()?;
+        let setup = position.0.setup()?;
+        let ply = ply.or_else(|| position.0.ply());
         let candidate =
-            |(m, visits): (MoveLike, u16)| Ok(VisitedMove { best_move: m.get()?, visits });
+            |(m, visits): (Given<MoveLike>, u16)| Ok(VisitedMove { best_move: m.0.get()?, visits });
+        let result = result.map(|it| named("result", it, &GameResult::ALL, GameResult::name));
+        let ending = ending.map(|it| named("ending", it, &Ending::ALL, Ending::name));
         let decoded = format::Record {
             setup: ply.map_or_else(|| setup.clone(), |ply| setup.clone().with_ply(ply)),
-            best_move: r#move.map(|m| m.get()).transpose()?,
+            best_move: r#move.map(|m| m.0.get()).transpose()?,
             eval_cp,
             ply,
-            result: result.map(|name| named("result", name, GameResult::from_name)).transpose()?,
-            ending: ending.map(|name| named("ending", name, Ending::from_name)).transpose()?,
+            result: result.transpose()?,
+            ending: ending.transpose()?,
             end_ply,
             candidates: candidates.into_iter().map(candidate).collect::<Result<_, Failure>>()?,
             is_not_for_training: !for_training,

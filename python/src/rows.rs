@@ -148,16 +148,15 @@ pub(crate) fn write_rows<'py>(
     Ok(arrays)
 }
 
-/// Like [`write_rows`], with one row for each record of `records`, an archive or an array.
+/// Like [`write_rows`], with one row for each record.
 pub(crate) fn rows_for_records<'py>(
-    records: &Object<'py>,
+    py: Python<'py>,
+    records: &Records<'py>,
     threads: usize,
     layouts: &[Layout],
     out: Option<Bound<'py, PyTuple>>,
     write: impl Fn(&RecordBytes<'_>, usize, &mut Rows<'_>) -> Result<(), Failure> + Send + Sync,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let py = records.py();
-    let records = Records::from_object(records)?;
     let records = records.bytes()?;
     write_rows(py, records.len(), threads, layouts, out, |i, rows| write(&records, i, rows))
 }

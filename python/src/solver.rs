@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, TryLockError};
 use std::time::Instant;
 
 use kyokumen::format::proof_file::{ProofClaim, ProofFile, ProofReader, ProofText};
-use kyokumen::mate::judge::{Judge, MateResult, MateSettings};
+use kyokumen::mate::judge::{Judge, MateResult, MateSettings, Stop};
 use kyokumen::mate::positions::{
     BadPosition, InputPosition, LineOrByte, PositionResult, RecordLocation,
 };
@@ -20,13 +20,15 @@ use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::{Error as VariantError, StrDeserializer};
 
+use crate::arguments::{Given, number, optional};
 use crate::arrays::{Object, Records};
 use crate::failure::Failure;
 use crate::interrupt::{
     MAX_THREADS, interruptible, interruptible_without_messages, on_threads, thread_count,
 };
 use crate::moves::Move;
-use crate::position::Position;
+use crate::options::wrong_value;
+use crate::position::{Position, PositionLike, escaped, figure, svg};
 
 /// Parses an argument that is the name of an enum variant of the library.
 pub(crate) fn variant<'de, T: Deserialize<'de>>(
@@ -34,7 +36,7 @@ pub(crate) fn variant<'de, T: Deserialize<'de>>(
     text: &'de str,
 ) -> Result<T, Failure> {
     let deserializer: StrDeserializer<'de, VariantError> = text.into_deserializer();
-    T::deserialize(deserializer).map_err(|error| Failure::usage(format!("{argument}: {error}")))
+    T::deserialize(deserializer).map_err(|error| wrong_value(argument, &error))
 }
 
 /// A mate solver with a transposition table and search limits.
@@ -75,29 +77,14 @@ fn new_judge(settings: &MateSettings) -> Result<Judge, Failure> {
     Judge::try_new(settings).map_err(|error| Failure::other(&error))
 }
 
-#[derive(FromPyObject)]
-enum PositionLike<'py> {
-    Position(PyRef<'py, Position>),
-    Sfen(String),
-}
-
-impl PositionLike<'_> {
-    fn get(&self) -> Result<shogi::Position, Failure> {
-        match self {
-            Self::Position(position) => Ok(position.now.clone()),
-            Self::Sfen(sfen) => Ok(sfen.parse::<shogi::Position>()?),
-        }
-    }
-}
-
 #[pymethods]
 impl Solver {
     #[new]
     #[pyo3(signature = (hash_mb = 64, *, depth = None, nodes = None, in_check = None, when_hopeless = None))]
     fn new(
-        hash_mb: usize,
-        depth: Option<u16>,
-        nodes: Option<u64>,
+        #[pyo3(from_py_with = number::hash_mb)] hash_mb: usize,
+        #[pyo3(from_py_with = optional::depth)] depth: Option<u16>,
+        #[pyo3(from_py_with = optional::nodes)] nodes: Option<u64>,
         in_check: Option<&str>,
         when_hopeless: Option<&str>,
     ) -> Result<Self, Failure> {
@@ -111,22 +98,22 @@ impl Solver {
     ///
     /// `shortest` continues the search for the shortest mate. `tsume_plies` also counts the plies of a mate by the
     /// rules of tsume problems. Every returned mate has been checked with an independent, deliberately simple move
-    /// generator.
+    /// generator. `position` may be an SFEN, a position of the USI protocol or a record.
     #[pyo3(signature = (position, *, depth = None, nodes = None, in_check = None, when_hopeless = None, shortest = false, tsume_plies = false))]
     #[expect(clippy::too_many_arguments, reason = "each is a separate option")]
     fn solve(
         &self,
         py: Python<'_>,
-        position: PositionLike<'_>,
-        depth: Option<u16>,
-        nodes: Option<u64>,
+        position: Given<PositionLike<'_>>,
+        #[pyo3(from_py_with = optional::depth)] depth: Option<u16>,
+        #[pyo3(from_py_with = optional::nodes)] nodes: Option<u64>,
         in_check: Option<&str>,
         when_hopeless: Option<&str>,
         shortest: bool,
         tsume_plies: bool,
     ) -> PyResult<Solution> {
         let settings = settings(depth, nodes, None, in_check, when_hopeless, &self.settings)?;
-        let position = position.get()?;
+        let position = position.0.position()?;
         if !settings.in_check.searches(&position).map_err(Failure::usage)? {
             let message =
                 "the side to move is in check, and in_check=\"skip\" excludes such positions";
@@ -240,7 +227,56 @@ impl Solution {
         let plies = self.plies().map_or(String::new(), |plies| format!(", plies={plies}"));
         format!("<kyokumen.Solution {}{plies}, nodes={}>", self.verdict(), self.nodes())
     }
+
+    /// The verdict and the line for notebooks, with a diagram if there is a proof.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let line: Vec<_> = self.mate_result.line.iter().map(ToString::to_string).collect();
+        let caption = escaped(py, &format!("{} {}", self.__repr__(), line.join(" ")))?;
+        Ok(match &self.proof {
+            Some(proof) => {
+                let (root, first) = (proof.head().root.setup(), self.mate_result.line.first());
+                figure(&svg(&root, None, first.copied(), shogi::Color::Black), &caption)
+            }
+            None => format!("<p>{caption}</p>"),
+        })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Object<'py>, (Stored<'py>,))> {
+        let restore = py.import("kyokumen._archive")?.getattr("restore_solution")?;
+        let stop = self.stop().map(ToOwned::to_owned);
+        let searched = (self.verdict().to_owned(), stop, self.line(), self.nodes());
+        let proof = self.proof().map(|proof| proof.to_bytes(py));
+        let measured = (self.tsume_plies(), self.is_shortest, self.elapsed_ms);
+        Ok((restore, ((searched, measured, proof),)))
+    }
+
+    /// Makes a pickled solution.
+    #[staticmethod]
+    fn _restored(stored: Stored<'_>) -> Result<Self, Failure> {
+        let ((verdict, stop, line, nodes), (tsume_plies, is_shortest, elapsed_ms), proof) = stored;
+        let verdict = match &*verdict {
+            "win" => PositionVerdict::Win,
+            "loss" => PositionVerdict::Loss,
+            "no_mate" => PositionVerdict::NoMate,
+            _ => {
+                let stops = [Stop::Nodes, Stop::Depth, Stop::Memory, Stop::Cancelled];
+                let named = stops.into_iter().find(|known| Some(known.word()) == stop.as_deref());
+                PositionVerdict::Unknown(named.unwrap_or(Stop::Nodes))
+            }
+        };
+        let line = line.into_iter().map(|m| m.0).collect();
+        let mate_result = MateResult { tsume_plies, ..MateResult::new(verdict, line, nodes) };
+        let proof = proof.map(|bytes| Proof::from_bytes(bytes.as_bytes())).transpose()?;
+        Ok(Self { mate_result, proof: proof.map(|proof| proof.0), is_shortest, elapsed_ms })
+    }
 }
+
+/// A pickled solution.
+type Stored<'py> = (
+    (String, Option<String>, Vec<Move>, u64),
+    (Option<u16>, Option<bool>, f64),
+    Option<Bound<'py, PyBytes>>,
+);
 
 /// A proof of a mate. It has a move of the attacker for each position that the defender can reach. Each move shortens
 /// the mate.
@@ -279,6 +315,11 @@ impl Proof {
             pool.install(|| check(proof)).map_err(|error| Failure::other(&error))
         });
         Ok(checked?)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Object<'py>, (Bound<'py, PyBytes>,))> {
+        let restore = py.import("kyokumen._archive")?.getattr("restore_proof")?;
+        Ok((restore, (self.to_bytes(py),)))
     }
 
     /// The position at the root of the proof.
@@ -328,7 +369,7 @@ const fn number(verdict: Option<PositionVerdict>) -> i8 {
     }
 }
 
-/// Solves all positions of an archive or an array on all threads. Equal positions are searched once.
+/// Solves all positions of an archive, an array or a list on all threads. Equal positions are searched once.
 ///
 /// Returns `kyokumen.Solutions`: verdicts [N] int8, with the values of `kyokumen.Verdict`; plies [N] int16, −1 if there
 /// is no mate; nodes [N] uint64. `progress` is called from time to time with the number of finished positions.
@@ -337,10 +378,10 @@ const fn number(verdict: Option<PositionVerdict>) -> i8 {
 pub(crate) fn solve_many<'py>(
     py: Python<'py>,
     records: &Object<'py>,
-    threads: usize,
-    depth: Option<u16>,
-    nodes: Option<u64>,
-    hash_mb: Option<usize>,
+    #[pyo3(from_py_with = number::threads)] threads: usize,
+    #[pyo3(from_py_with = optional::depth)] depth: Option<u16>,
+    #[pyo3(from_py_with = optional::nodes)] nodes: Option<u64>,
+    #[pyo3(from_py_with = optional::hash_mb)] hash_mb: Option<usize>,
     in_check: Option<&str>,
     when_hopeless: Option<&str>,
     progress: Option<Object<'py>>,
@@ -350,7 +391,7 @@ pub(crate) fn solve_many<'py>(
     const JOB_POSITIONS: usize = 1024;
     let default = MateSettings::default();
     let settings = settings(depth, nodes, hash_mb, in_check, when_hopeless, &default)?;
-    let records = Records::from_object(records)?;
+    let records = Records::of_positions(records)?;
     let records = records.bytes()?;
     let len = records.len();
     let positions = interruptible_without_messages(py, |cancel| {

@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use kyokumen::format::{self, Field, FieldChanges, Fields};
+use kyokumen::format::{self, Field, Fields, Format, InfoCounts};
 use kyokumen::records::record_file::{OutputFile, create_new};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::arguments::{Accepts, Given};
 use crate::arrays::Object;
 use crate::failure::Failure;
 use crate::game::Game;
@@ -28,7 +29,7 @@ pub(crate) fn create(
 ) -> PyResult<Writer> {
     let writer = if force { kyokumen::create(&path) } else { create_new(&path) };
     let writer = writer.map_err(Failure::from)?.with_fill(fill_of(fill)?);
-    Ok(Writer { path, state: Mutex::new(State { writer: Some(writer), lost: Fields::NONE }) })
+    Ok(Writer { path, state: Mutex::new(State::new(writer)) })
 }
 
 /// A file that is being written. Without `close` or a `with` block, it never gets its name.
@@ -42,6 +43,14 @@ struct State {
     /// None after the end of the file.
     writer: Option<format::Writer<OutputFile>>,
     lost: Fields,
+    /// What the games lost besides the fields of their records.
+    lost_info: InfoCounts,
+}
+
+impl State {
+    fn new(writer: format::Writer<OutputFile>) -> Self {
+        Self { writer: Some(writer), lost: Fields::NONE, lost_info: InfoCounts::default() }
+    }
 }
 
 #[derive(FromPyObject)]
@@ -50,17 +59,30 @@ enum Content<'py> {
     Game(PyRef<'py, Game>),
 }
 
+impl Accepts for Content<'_> {
+    const ACCEPTED: &'static str = "a Record or a Game";
+}
+
+/// The fields that a game loses in a format.
+fn lost_fields(to: Format, game: &format::Game) -> Fields {
+    let records = game.records().into_iter().flatten();
+    let of_records = records.map(|record| to.losses(record.fields(), record.ending));
+    of_records.fold(to.lost_of_game(&game.start, game.result, game.ending), Fields::union)
+}
+
 #[pymethods]
 impl Writer {
     /// Writes a record or a game. In formats of games, a record becomes a game of one move. A game whose text was not
     /// read to its end (`Game.error`) raises ValueError.
-    fn write(&self, content: Content<'_>) -> PyResult<()> {
-        let mut state = lock(&self.state);
-        let Some(writer) = &mut state.writer else {
+    fn write(&self, content: Given<Content<'_>>) -> PyResult<()> {
+        let State { writer, lost, lost_info } = &mut *lock(&self.state);
+        let Some(writer) = writer else {
             return Err(PyValueError::new_err("the file is closed"));
         };
-        let changes = match content {
-            Content::Record(record) => writer.write_record(record.decoded()),
+        let lost_fields = match content.0 {
+            Content::Record(record) => {
+                writer.write_record(record.decoded()).map_err(Failure::from)?.lost
+            }
             Content::Game(_) if !writer.format().holds_games() => {
                 let message = format!(
                     "{} holds single records, not games; write the records of kyokumen.open",
@@ -73,19 +95,23 @@ impl Writer {
                     let message = format!("the game was not read to its end: {error}");
                     return Err(PyValueError::new_err(message));
                 }
-                writer.write_game(game.inner()).map(|()| FieldChanges::default())
+                writer.write_game(game.inner()).map_err(Failure::from)?;
+                *lost_info += writer.format().lost_info(game.inner());
+                lost_fields(writer.format(), game.inner())
             }
         };
-        let changes = changes.map_err(Failure::from)?;
-        state.lost = state.lost.union(changes.lost);
+        *lost = lost.union(lost_fields);
         Ok(())
     }
 
-    /// Names of the fields of written records that the format cannot hold.
+    /// What the format cannot hold of the written records and games: names of fields, and "headers", "comments",
+    /// "times", "variations", "bookmarks" or "time_fractions".
     #[getter]
     fn lost(&self) -> Vec<&'static str> {
-        let lost = lock(&self.state).lost;
-        Field::ALL.into_iter().filter(|&field| lost.contains(field)).map(Field::name).collect()
+        let State { lost, lost_info, .. } = *lock(&self.state);
+        let fields = Field::ALL.into_iter().filter(|&field| lost.contains(field)).map(Field::name);
+        let info = lost_info.by_kind().into_iter().filter(|(_, number)| *number > 0);
+        fields.chain(info.map(|(kind, _)| kind)).collect()
     }
 
     /// Completes the file and gives it its name. Does nothing if it is closed.

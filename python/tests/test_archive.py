@@ -179,6 +179,15 @@ def test_a_truncated_file_is_an_error(tmp_path: pathlib.Path, psv: pathlib.Path)
     assert len(archive[:7].numpy()) == 7
 
 
+def test_a_truncated_compressed_file_is_reported_as_such(tmp_path: pathlib.Path, samples: pathlib.Path) -> None:
+    path = tmp_path / "cut.psv.zst"
+    data = (samples / "sample.psv.zst").read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(kyokumen.FileError, match="incomplete") as error:
+        kyokumen.open(path).numpy()
+    assert error.value.file == str(path)
+
+
 def test_a_file_that_was_shortened_is_an_error(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
     path = tmp_path / "shrinks.psv"
     path.write_bytes(psv.read_bytes())

@@ -71,8 +71,12 @@ def test_moves_as_text_equal_those_of_cshogi() -> None:
 def test_illegal_moves_as_text_are_rejected() -> None:
     position = kyokumen.Position()
     for push, text in ((position.push_csa, "-3334FU"), (position.push_kif, "５五歩"), (position.push_usi, "7g7e")):
-        with pytest.raises(ValueError, match="is not a legal move"):
+        with pytest.raises(ValueError, match="not legal in|is not a legal move"):
             push(text)
+    with pytest.raises(ValueError, match='"xx" is not a move in KIF notation, such as ７六歩'):
+        position.push_kif("xx")
+    with pytest.raises(ValueError, match='^"同\u3000歩" is not a move'):
+        position.push_kif("同\u3000歩")
     assert position.moves == []
 
 
@@ -115,6 +119,21 @@ def test_a_written_game_keeps_its_information(tmp_path: pathlib.Path) -> None:
     [copied] = kyokumen.games(tmp_path / "a.kifu")
     assert copied.headers == game.headers and copied.result == game.result
     assert [(move.move, move.elapsed_ms) for move in copied.moves] == [(move.move, move.elapsed_ms) for move in game.moves]
+
+
+def test_a_writer_names_what_is_lost_like_convert(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.csa").write_text(CSA)
+    [game] = kyokumen.games(tmp_path / "a.csa")
+    with kyokumen.create(tmp_path / "a.usi") as writer:
+        writer.write(game)
+    assert writer.lost == ["headers", "comments", "times"]
+    counts = kyokumen.convert(tmp_path / "a.csa", tmp_path / "b.usi").counts
+    assert sorted([*counts.lost, *(kind for kind, number in counts.lost_info.items() if number)]) == sorted(writer.lost)
+    with pytest.raises(kyokumen.BadRecordError, match="would be lost; strict allows no losses"):
+        kyokumen.convert(tmp_path / "a.csa", tmp_path / "c.usi", strict=True)
+    with kyokumen.create(tmp_path / "a.kif") as writer:
+        writer.write(game)
+    assert writer.lost == []
 
 
 def test_a_writer_refuses_games_that_it_would_cut(tmp_path: pathlib.Path) -> None:
@@ -188,6 +207,48 @@ def test_notebooks_show_boards_and_tables(psv: pathlib.Path) -> None:
     report = kyokumen.stats(psv)
     assert "<table>" in report._repr_html_() and len(repr(report)) < 500
     assert "=" in repr(report)
+
+
+def test_reprs_are_short(psv: pathlib.Path) -> None:
+    archive = kyokumen.open(psv)
+    batches = archive.read_batches(columns=["sfen", "ply"], batch_size=700)
+    assert repr(kyokumen.DataLoader(psv, 64)) == "<kyokumen.DataLoader of 1 file, 2000 records, batch_size=64, epoch=0>"
+    assert repr(batches) == "<kyokumen.Batches of sfen, ply>"
+    assert repr(next(batches)) == "<kyokumen.Batch of 700 records: sfen, ply>"
+    assert repr(kyokumen.games(DATA / "sample.csa")) == f'<kyokumen.GameIterator "{DATA / "sample.csa"}">'
+    assert repr(archive.sfens()) == f'<kyokumen.RecordIterator "{psv}">'
+
+
+def test_a_record_of_a_position_with_moves_has_its_ply(tmp_path: pathlib.Path) -> None:
+    position = kyokumen.Position("startpos moves 7g7f")
+    assert kyokumen.Record(position).ply == kyokumen.Record("startpos moves 7g7f").ply == 2
+    assert kyokumen.Record(position, ply=9).ply == 9 and kyokumen.Record(position.sfen).ply is None
+    record = kyokumen.Record(kyokumen.Record(position), eval_cp=3)
+    assert (record.ply, record.sfen) == (2, position.sfen)
+
+
+def test_errors_list_what_is_accepted(psv: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    position = kyokumen.Position()
+    for wrong, message in (
+        ({"result": "win"}, 'result: there is no result "win"; expected one of draw, black, white'),
+        ({"ending": "foo"}, 'ending: there is no ending "foo"; expected one of repetition, '),
+        ({"eval_cp": 99999}, "eval_cp: expected a whole number from -32768 to 32767, not 99999"),
+        ({"ply": -1}, "ply: expected a whole number from 0 to 65535, not -1"),
+        ({"end_ply": 2**200}, "end_ply: expected a whole number from 0 to 65535, not 1606938"),
+    ):
+        with pytest.raises(kyokumen.UsageError, match=f"^{message}"):
+            kyokumen.Record(position, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^eval_cp: expected a whole number, not str"):
+        kyokumen.Record(position, eval_cp="x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^expected a Position, a Record or an SFEN, not int"):
+        kyokumen.Record(5)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^expected a Move or a move in USI notation, not int"):
+        position.push(5)  # type: ignore[arg-type]
+    for content in (5, position):
+        with pytest.raises(TypeError, match="^expected a Record or a Game, not "), kyokumen.create(tmp_path / "a.psv") as writer:
+            writer.write(content)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="^expected a path or a list of paths, not int"):
+        kyokumen.DataLoader(5)  # type: ignore[arg-type]
 
 
 def test_exceptions_are_those_of_python(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:

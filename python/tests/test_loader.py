@@ -90,6 +90,31 @@ def test_an_epoch_can_be_resumed(psv: pathlib.Path, filters: dict[str, int], tak
     assert begun + [list(batch["index"]) for batch in third] == whole
     with pytest.raises(ValueError, match="other files or settings"):
         kyokumen.DataLoader(psv, 101, **arguments).load_state_dict(state)
+    with pytest.raises(ValueError, match="settings: batch_size is 101, not 100; drop_last is True, not False$"):
+        kyokumen.DataLoader(psv, 101, drop_last=True, **arguments).load_state_dict(state)
+    with pytest.raises(ValueError, match="not from DataLoader.state_dict"):
+        kyokumen.DataLoader(psv, 101, **arguments).load_state_dict({})
+
+
+def test_errors_name_the_missing_file_and_the_option(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    for name in ("nope.hcpe3", "nope.psv", "nope.csa.zst"):
+        missing = str(tmp_path / name)
+        with pytest.raises(FileNotFoundError, match=name) as error:
+            kyokumen.DataLoader([psv, missing])
+        assert error.value.filename == missing
+    with pytest.raises(FileNotFoundError, match="nope.jsonl"):
+        kyokumen.DataLoader(psv, exclude=tmp_path / "nope.jsonl")
+    for options, message in (
+        ({"batch_size": 0}, "batch_size: expected a whole number of at least 1, not integer \"0\""),
+        ({"threads": -1}, "threads: expected a whole number from 0 to [0-9]+, not -1"),
+        ({"seed": -1}, "seed: expected a whole number of at least 0, not integer \"-1\""),
+        ({"shuffle": 3}, "shuffle: expected True or False, not integer \"3\""),
+    ):
+        with pytest.raises(kyokumen.UsageError, match=f"^{message}$"):
+            kyokumen.DataLoader(psv, **options)  # type: ignore[arg-type]
+    for option in ("seed", "mirror"):
+        with pytest.raises(TypeError, match=f"^{option}: expected .*, not list$"):
+            kyokumen.DataLoader(psv, **{option: []})  # type: ignore[arg-type]
 
 
 def test_ranks_share_an_epoch(psv: pathlib.Path) -> None:
@@ -117,8 +142,9 @@ def test_filters_equal_those_of_convert(tmp_path: pathlib.Path, psv: pathlib.Pat
     loader = kyokumen.DataLoader(psv, 256, features="records", **filters)
     found = np.concatenate([batch["records"] for batch in loader]).view("V40")
     np.testing.assert_array_equal(np.sort(found), expected)
-    with pytest.raises(TypeError, match="filters"):
+    with pytest.raises(TypeError, match="filters .* it is at most 8$") as unknown:
         len(loader)
+    assert isinstance(unknown.value, kyokumen.KyokumenError)
     with pytest.raises(TypeError, match="no option"):
         kyokumen.DataLoader(psv, 256, maximum_eval=3)
 

@@ -6,11 +6,13 @@ import pathlib
 import re
 import shutil
 import signal
+import sys
 import threading
 
 import kyokumen
 import numpy as np
 import pytest
+from conftest import DATA
 
 
 def test_convert_there_and_back(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
@@ -44,6 +46,24 @@ def test_filters_of_convert_and_unknown_options(tmp_path: pathlib.Path, psv: pat
 def test_rejected_calls_write_nothing(tmp_path: pathlib.Path, hcpe: pathlib.Path) -> None:
     with pytest.raises(kyokumen.UsageError, match='fill="ply=0"'):
         kyokumen.convert(hcpe, tmp_path / "a.psv")
+    np.savez(tmp_path / "a.npz", a=np.zeros(1))
+    with pytest.raises(kyokumen.UsageError, match='use fill="move=none,eval=0,ply=0,result=draw"'):
+        kyokumen.convert(DATA / "sample.hcp", tmp_path / "a.psv")
+    for call, message in (
+        (lambda: kyokumen.split(hcpe, tmp_path / "a.hcpe"), "^set one of parts, size, records, weights, names$"),
+        (lambda: kyokumen.convert([], tmp_path / "a.hcp"), "^there are no inputs$"),
+        (lambda: kyokumen.stats([]), "^there are no inputs$"),
+        (lambda: kyokumen.sample(hcpe, tmp_path / "a.hcpe"), "^set one of count, rate$"),
+        (lambda: kyokumen.generate(tmp_path / "a.hcpe"), "^set count$"),
+        (lambda: kyokumen.stats(hcpe, result="win"), '^result: "win" is not a result: expected .* separated by commas$'),
+        (lambda: kyokumen.dataset(hcpe, tmp_path / "d", to="parquet"), "`cargo install --path . --features parquet`$"),
+        (lambda: kyokumen.stats("s3://bucket/a.psv"), "^s3://bucket/a.psv: this build does not support object stores; "),
+        (lambda: kyokumen.stats(tmp_path / "a.npz"), "ZIP archive; npz files are only written; read them with `numpy.load`$"),
+        (lambda: kyokumen.open(DATA / "../README.md"), "; set its format with format=$"),
+        (lambda: kyokumen.stats(DATA / "../README.md"), "; set its format with from_=$"),
+    ):
+        with pytest.raises(kyokumen.UsageError, match=message):
+            call()
     (tmp_path / "there.hcpe").write_bytes(b"")
     with pytest.raises(kyokumen.UsageError, match="exists; replace it with force=True"):
         kyokumen.convert(hcpe, tmp_path / "there.hcpe")
@@ -51,7 +71,7 @@ def test_rejected_calls_write_nothing(tmp_path: pathlib.Path, hcpe: pathlib.Path
         kyokumen.stats("nowhere.psv")
     with pytest.raises(kyokumen.UsageError):
         kyokumen.convert(hcpe, tmp_path / "b.hcpe", on_error="maybe")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["there.hcpe"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.npz", "there.hcpe"]
 
 
 def test_shuffle_dedup_and_split_lose_no_record(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
@@ -71,6 +91,20 @@ def test_shuffle_dedup_and_split_lose_no_record(tmp_path: pathlib.Path, psv: pat
     kyokumen.split(psv, tmp_path / "parts", parts=3, by="ranges")
     parts = sorted((tmp_path / "parts").glob("*.psv"))
     assert b"".join(path.read_bytes() for path in parts) == psv.read_bytes() and len(parts) == 3
+
+
+def test_a_sample_warns_that_its_records_stay_in_the_input(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:
+    with pytest.warns(UserWarning, match="no validation set") as warned:
+        kyokumen.sample(psv, tmp_path / "s.psv", count=10)
+    assert warned[0].filename == __file__
+
+
+def test_tqdm_is_only_needed_for_a_bar(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path, psv: pathlib.Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ModuleNotFoundError, match="progress=True needs the package tqdm"):
+        kyokumen.convert(psv, tmp_path / "a.hcpe", progress=True)
 
 
 def test_verify_and_stats(tmp_path: pathlib.Path, psv: pathlib.Path) -> None:

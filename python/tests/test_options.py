@@ -1,6 +1,7 @@
 """Functions have all options of their commands. `--help` lists these options."""
 
 import ast
+import inspect
 import pathlib
 import re
 import subprocess
@@ -89,10 +90,23 @@ def test_functions_have_every_option_of_the_command_line(command: str, tmp_path:
         function(*paths, **required, no_such_thing=1)
 
 
+@pytest.mark.parametrize("function", [*COMMANDS.values(), kyokumen.DataLoader])
+def test_types_of_signatures_can_be_resolved(function: Callable[..., Any]) -> None:
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        assert not isinstance(parameter.annotation, str)
+
+
+def test_a_star_import_leaves_the_functions_of_python() -> None:
+    assert not {"open", "print", "list"} & set(kyokumen.__all__)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_docstrings_describe_every_option(command: str) -> None:
     text = COMMANDS[command].__doc__ or ""
     described = set(re.findall(r"^- `(\w+)`.*\.? [A-Z]", text, re.MULTILINE))
-    assert options(command) - {"progress"} <= described
+    expected = options(command)
+    assert expected <= described
+    # Commands without progress do not mention it.
+    assert ("progress" in described) == ("progress" in stubs()[COMMANDS[command].__name__])
     # Options have their names in Python, except in commands.
     assert "--" not in re.sub(r"`kyokumen[^`]*`", "", text)

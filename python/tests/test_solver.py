@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pickle
 import signal
 import threading
 import time
@@ -83,11 +84,63 @@ def test_solve_many_agrees_with_single_searches(psv: pathlib.Path) -> None:
     np.testing.assert_array_equal(skipped, kyokumen.in_check(archive))
 
 
+def test_positions_may_be_of_any_kind(psv: pathlib.Path) -> None:
+    solver = kyokumen.Solver(1, nodes=100)
+    mate = kyokumen.Position(MATE_IN_ONE)
+    for given in (MATE_IN_ONE, mate, kyokumen.Record(mate), f"sfen {MATE_IN_ONE}"):
+        assert solver.solve(given).plies == 1
+    assert solver.solve("startpos moves 7g7f").verdict == solver.solve("startpos").verdict == "no_mate"
+    positions = [MATE_IN_ONE, mate, kyokumen.Record(MATED), "startpos moves 7g7f"]
+    solutions = kyokumen.solve_many(positions, nodes=100, hash_mb=1)
+    assert solutions.plies.tolist() == [1, 1, 0, -1] and solutions.verdicts.tolist() == [1, 1, -1, 0]
+    sfens = kyokumen.to_sfens(iter(positions))
+    assert sfens == [MATE_IN_ONE, MATE_IN_ONE, MATED, kyokumen.Position("startpos moves 7g7f").sfen]
+    assert kyokumen.decode(positions).ply.tolist() == [1, 1, 2, 2]
+    assert kyokumen.in_check(positions).tolist() == [False, False, True, False]
+    few = kyokumen.open(psv)[:20]
+    for function in (kyokumen.encode, kyokumen.keys, kyokumen.legal_move_mask, kyokumen.features.halfkp):
+        np.testing.assert_array_equal(function(list(few)), function(few))  # type: ignore[operator]
+    kif = psv.parent / "few.kif"
+    kyokumen.convert(psv, kif, limit=20, force=True)
+    assert kyokumen.keys(kyokumen.open(kif)).tolist() == kyokumen.keys(list(kyokumen.open(kif))).tolist()
+    for wrong, kind, message in (
+        (MATE_IN_ONE, TypeError, "expected an Archive, an array of records or a list of positions, not str"),
+        (5, TypeError, "expected an Archive, an array of records or a list of positions, not int"),
+        ([mate, 5], TypeError, "position 1: expected a Position, a Record or an SFEN, not int"),
+        ([mate, "nonsense"], kyokumen.PositionError, "position 1: "),
+        ([mate, "startpos moves 7g7e"], kyokumen.PositionError, "position 1: "),
+    ):
+        with pytest.raises(kind, match=f"^{message}"):
+            kyokumen.solve_many(wrong)  # type: ignore[arg-type]
+    # Positions have no stored move.
+    with pytest.raises(TypeError, match="expected an Archive or an array of records, not list"):
+        kyokumen.has_legal_move([mate])  # type: ignore[arg-type]
+
+
+def test_solutions_can_be_pickled_and_shown() -> None:
+    solver = kyokumen.Solver(1)
+    for sfen, nodes in ((MATE_IN_ONE, 100), (MATED, 100), ("startpos", 100), (HARD, 10)):
+        solution = solver.solve(sfen, nodes=nodes, shortest=True, tsume_plies=True)
+        copy = pickle.loads(pickle.dumps(solution))
+        for name in ("verdict", "stop", "line", "plies", "tsume_plies", "is_shortest", "nodes", "elapsed_ms"):
+            assert getattr(copy, name) == getattr(solution, name), name
+        assert kyokumen.Verdict[solution.verdict.upper()] != kyokumen.Verdict.SKIPPED
+        assert f"Solution {solution.verdict}" in solution._repr_html_()
+        if solution.proof is not None:
+            assert copy.proof.to_bytes() == pickle.loads(pickle.dumps(solution.proof)).to_bytes() == solution.proof.to_bytes()
+    assert "<svg" in solver.solve(MATE_IN_ONE)._repr_html_()
+
+
 def test_invalid_limits_and_positions_are_rejected() -> None:
     with pytest.raises(kyokumen.UsageError, match="4096"):
         kyokumen.Solver(depth=5000)
     with pytest.raises(kyokumen.UsageError):
         kyokumen.Solver(in_check="maybe")
+    with pytest.raises(kyokumen.UsageError, match='^in_check: expected one of "both", "and", "or", "skip", not "zz"$'):
+        kyokumen.solve_many([MATE_IN_ONE], in_check="zz")  # type: ignore[arg-type]
+    for option in ("depth", "nodes", "threads", "hash_mb"):
+        with pytest.raises(kyokumen.UsageError, match=f"^{option}: expected a whole number from 0 to [0-9]+, not -1"):
+            kyokumen.solve_many([MATE_IN_ONE], **{option: -1})  # type: ignore[arg-type]
     with pytest.raises(kyokumen.UsageError, match="king is missing"):
         kyokumen.Solver(1).solve("9/9/9/9/9/9/9/9/4K4 b - 1")
 

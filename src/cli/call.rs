@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
-use clap::error::ContextKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches};
 use serde::Serialize;
 use serde_json::json;
@@ -294,7 +294,25 @@ fn message_of(error: &clap::Error) -> String {
     let (option, value) =
         (error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidValue));
     match (option, value, error.source()) {
-        (Some(option), Some(value), Some(source)) => format!("{option}: {source}, not '{value}'"),
+        (Some(option), Some(value), Some(source)) => {
+            let reason = source.to_string();
+            // Some reasons begin with the value.
+            let is_named = reason.starts_with(&format!("{:?}", value.to_string()));
+            let value = value.to_string();
+            match option.to_string() {
+                positional if positional.starts_with(['<', '[']) => format!("{value}: {reason}"),
+                option if is_named => format!("{option}: {reason}"),
+                option => format!("{option}: {reason}, not '{value}'"),
+            }
+        }
+        (Some(option), ..) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            let missing = option.to_string();
+            match missing.strip_prefix('<').and_then(|group| group.strip_suffix('>')) {
+                _ if missing.ends_with(">...") => "there are no inputs".to_owned(),
+                Some(group) => format!("set one of {}", group.replace('|', ", ")),
+                None => format!("set {missing}"),
+            }
+        }
         _ => config::message_of(error),
     }
 }

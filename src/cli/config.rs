@@ -150,7 +150,10 @@ fn arguments(command: &Command, table: &Table) -> Result<Vec<String>, String> {
         let arg = command.get_arguments().find(|arg| arg.get_long() == Some(key));
         let arg = arg.ok_or_else(|| {
             let known: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
-            format!("unknown option {key}; expected one of {}", known.join(", "))
+            match similar(command, key) {
+                Some(similar) => format!("unknown option {key}; did you mean {similar}?"),
+                None => format!("unknown option {key}; expected one of {}", known.join(", ")),
+            }
         })?;
         let is_flag = matches!(arg.get_action(), ArgAction::SetTrue);
         match value {
@@ -169,6 +172,14 @@ fn arguments(command: &Command, table: &Table) -> Result<Vec<String>, String> {
         }
     }
     Ok(arguments)
+}
+
+/// The option that clap suggests instead of an unknown one.
+fn similar(command: &Command, key: &str) -> Option<String> {
+    let error = command.clone().no_binary_name(true).try_get_matches_from([format!("--{key}")]);
+    let error = error.err()?;
+    let suggested = error.get(ContextKind::SuggestedArg)?.to_string();
+    Some(suggested.trim_start_matches('-').to_owned())
 }
 
 fn argument(key: &str, value: &Value) -> Result<String, String> {
@@ -290,6 +301,8 @@ mod tests {
             message("ply = 7"),
             str!["unknown option ply; expected one of min-ply, max-ply, name, force, model"]
         );
+        let similar = str!["unknown option min_ply; did you mean min-ply?"];
+        assert_data_eq!(message("min_ply = 7"), similar);
         assert_data_eq!(
             message("min-ply = \"x\""),
             str![

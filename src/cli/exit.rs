@@ -10,7 +10,7 @@ use crate::storage::signals::Interrupt;
 pub(crate) const EXIT_STATUS_HELP: &str = "\
 Exit status:
   0  success
-  1  failure
+  1  failure, such as an output that exists or a changed input
   2  usage error, or a file whose format is unknown or contradicts its name
   3  nothing was read, or bad records were skipped or quarantined
   129, 130 or 143  interrupted by a signal";

@@ -5,10 +5,13 @@ use std::io::{self, Write};
 use clap::Args;
 use serde::Serialize;
 
-use super::report::json_line;
+use super::report::{json_line, terminal_width, wrapped};
 use crate::cli::exit::ExitStatus;
 use crate::format::{Field, Fields, Format, MAX_CHUNK_BYTES, MAX_LINE_BYTES};
 use crate::records::source::MAX_WINDOW_MIB;
+
+/// Width of the lines of text.
+const TEXT_WIDTH: usize = 96;
 
 /// List the file formats with their fields
 ///
@@ -43,8 +46,12 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
         formats.iter().try_for_each(json_line)?;
         return Ok(ExitStatus::Done);
     }
+    let width = terminal_width();
+    // A narrow terminal has no room for a column of fields.
+    let indent = if width < 60 { 2 } else { 24 };
     let mut out = io::stdout().lock();
-    writeln!(out, "{:<8} {:<14} holds besides the position", "format", "chunk")?;
+    let mut line = |line: &str, indent| writeln!(out, "{}", wrapped(line, width, indent));
+    line(&format!("{:<8} {:<14} holds besides the position", "format", "chunk"), indent)?;
     for Described { format, chunk, holds, needs, written, only_reads_ending, .. } in &formats {
         let shown = |&name: &&'static str| match name {
             "ending" if *only_reads_ending => "ending (only read)",
@@ -52,26 +59,26 @@ pub(super) fn run(args: &FormatsArgs) -> anyhow::Result<ExitStatus> {
         };
         let holds = holds.iter().map(shown).collect::<Vec<_>>().join(", ");
         let holds = if holds.is_empty() { "nothing" } else { &*holds };
-        writeln!(out, "{format:<8} {chunk:<14} {holds}")?;
+        line(&format!("{format:<8} {chunk:<14} {holds}"), indent)?;
         if !needs.is_empty() {
-            writeln!(out, "{:<23} needs {}", "", needs.join(", "))?;
+            line(&format!("{:<indent$}needs {}", "", needs.join(", ")), indent)?;
         }
         if !written {
-            writeln!(out, "{:<23} is only read", "")?;
+            line(&format!("{:<indent$}is only read", ""), indent)?;
         }
     }
-    writeln!(
-        out,
-        "\nAll formats may be compressed: .zst is read and written, .gz and .xz are only read."
+    let width = width.min(TEXT_WIDTH);
+    let mut paragraph = |text: &str| writeln!(out, "\n{}", wrapped(text, width, 0));
+    paragraph(
+        "All formats may be compressed: .zst is read and written, .gz and .xz are only read.",
     )?;
-    writeln!(
-        out,
-        "\nLonger lines and groups are bad records: the limit is {} KiB for a line, {} MiB for a game or\n\
-         another group of records, and 64 KiB for a group in plain and db. The limit for the window of a\n\
+    paragraph(&format!(
+        "Longer lines and groups are bad records: the limit is {} KiB for a line, {} MiB for a game or \
+         another group of records, and 64 KiB for a group in plain and db. The limit for the window of a \
          zstd frame and the dictionary of an xz block is {MAX_WINDOW_MIB} MiB.",
         MAX_LINE_BYTES >> 10,
         MAX_CHUNK_BYTES >> 20,
-    )?;
+    ))?;
     Ok(ExitStatus::Done)
 }
 

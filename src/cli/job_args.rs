@@ -137,8 +137,19 @@ fn list_outputs(manifest: &RecordManifest, folder: &Path) {
 /// Prints the inputs and outputs of a plan.
 pub(super) fn show_files(plan: &JobPlan) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
+    // The ranges of a shard already end at the limit.
+    let mut limit = plan.settings.limit.filter(|_| plan.files.shard.is_none());
     for range in &plan.ranges {
-        let number = range.end().map_or("all records".to_owned(), |to| records(to - range.from));
+        let number = match (range.end().map(|to| to - range.from), &mut limit) {
+            (None, None) => "all records".to_owned(),
+            (None, Some(limit)) => format!("at most {}", records(*limit)),
+            (Some(number), None) => records(number),
+            (Some(number), Some(limit)) => {
+                let number = number.min(*limit);
+                *limit -= number;
+                records(number)
+            }
+        };
         let (input, format) = (name(&range.input.name), range.input.format.name());
         writeln!(out, "read {input} as {format}, {number} from record {}", range.from)?;
     }
@@ -183,7 +194,8 @@ fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<
         records(number),
         quantity(threads, "thread"),
     )?;
-    let mib = |bytes: f64| bytes / f64::from(1 << 20);
-    let (expected, low, high) = (mib(bytes.expected), mib(bytes.low), mib(bytes.high));
-    writeln!(out, "outputs: about {expected:.1} MiB, between {low:.1} and {high:.1} MiB")
+    let (unit, shift) = if bytes.high < f64::from(1 << 20) { ("KiB", 10) } else { ("MiB", 20) };
+    let [expected, low, high] =
+        [bytes.expected, bytes.low, bytes.high].map(|bytes| bytes / f64::from(1 << shift));
+    writeln!(out, "outputs: about {expected:.1} {unit}, between {low:.1} and {high:.1} {unit}")
 }

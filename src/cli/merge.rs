@@ -23,8 +23,8 @@ use crate::storage::signals::Interrupt;
 /// Join the shards of a run into one file
 ///
 /// Before the command writes, it checks the shards. Their manifests must have the same inputs, settings and program
-/// version. The shards must cover the work without gap or overlap. Each output must match the checksum in its manifest.
-/// Missing shards and differences are listed.
+/// version. The shards must cover the work without gap or overlap. The outputs to join must match the checksums in the
+/// manifests, the other outputs their sizes. Missing shards and differences are listed.
 ///
 /// The joined file equals the output of an unsharded run. A manifest next to it names the manifests of the shards.
 #[derive(Args)]
@@ -35,7 +35,7 @@ Examples:
 
 Exit status:
   0  success
-  1  failure, or a missing or different shard
+  1  failure, a missing or different shard, or an output that exists
   2  usage error
   129, 130 or 143  interrupted by a signal")]
 pub(super) struct MergeArgs {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use clap::builder::StyledStr;
-use clap::error::ContextValue;
+use clap::error::{ContextKind, ContextValue};
 
 use super::json_lines;
 use crate::storage::secrets::without_secrets;
@@ -91,6 +91,12 @@ impl Write for Log {
     }
 }
 
+/// Whether an option of the program, as in `--shard <I/N>`, is on the command line.
+fn is_given(option: &str) -> bool {
+    let option = option.split(' ').next().unwrap_or_default();
+    std::env::args_os().any(|argument| argument.to_string_lossy().split('=').next() == Some(option))
+}
+
 /// Prints a clap error and ends the process. Quoted parts of the command line are escaped.
 pub(super) fn exit(mut error: clap::Error) -> ! {
     let mut words = Vec::new();
@@ -98,7 +104,18 @@ pub(super) fn exit(mut error: clap::Error) -> ! {
         let shown = match value {
             ContextValue::String(word) => ContextValue::String(name(word).into_owned()),
             ContextValue::Strings(words) => {
-                ContextValue::Strings(words.iter().map(|word| name(word).into_owned()).collect())
+                let mut words: Vec<_> = words.iter().map(|word| name(word).into_owned()).collect();
+                if kind == ContextKind::PriorArg && words.iter().any(|word| is_given(word)) {
+                    // clap lists all options of a group.
+                    words.retain(|word| is_given(word));
+                }
+                ContextValue::Strings(words)
+            }
+            // No value begins with two hyphens.
+            ContextValue::StyledStrs(tips)
+                if tips.iter().all(|tip| tip.to_string().starts_with("to pass '--")) =>
+            {
+                ContextValue::None
             }
             ContextValue::StyledStrs(tips)
                 if tips.iter().any(|tip| tip.to_string().contains(is_escaped)) =>

@@ -116,7 +116,7 @@ pub(super) mod networks {
     pub(in crate::cli) const POLICY_TEMPERATURE: f32 = 1.66;
 
     #[cfg(not(feature = "network"))]
-    pub(in crate::cli) const NO_NETWORKS: &str = "this build does not support networks; install it with `cargo install --path . --features network`";
+    pub(in crate::cli) const NO_NETWORKS: &str = "this build does not support networks; install it with `cargo install --path . --features network`, or use the Python package: `python -m kyokumen`";
 }
 
 #[cfg(test)]

@@ -50,8 +50,9 @@ pub(super) struct RearrangeArgs {
     #[arg(long, value_name = "SIZE", default_value = "2G", hide_default_value = true, help_heading = heading::RUNNING)]
     memory: Memory,
 
-    /// What to do with truncated or unreadable records: `stop` ends the command without an output, `skip` drops them,
-    /// `quarantine` moves them to a separate file [default: stop]
+    /// What to do with truncated records: `stop` ends the command without an output, `skip` drops them, `quarantine`
+    /// moves them to a separate file. Unreadable positions are noticed only if a filter or the command decodes them;
+    /// remove them first with `kyokumen verify --quarantine` [default: stop]
     #[arg(long, value_name = "stop|skip|quarantine", value_parser = word::<BadPolicy>, help_heading = heading::OUTPUTS)]
     on_error: Option<BadPolicy>,
 

@@ -86,8 +86,8 @@ pub(super) struct RelabelArgs {
     pub(super) keep_eval: bool,
 
     /// Weight of the game result, from 0 to 1. The winning probability p of the evaluation becomes WEIGHT × result +
-    /// (1 − WEIGHT) × p, and is then converted to centipawns. The result is 1 for a win, 0.5 for a draw, 0 for a loss
-    /// [default: 0]
+    /// (1 − WEIGHT) × p, and is then converted to centipawns. The result is 1 for a win, 0.5 for a draw, 0 for a loss.
+    /// A record without a result is bad unless --fill gives one [default: 0]
     #[arg(long, value_name = "WEIGHT", value_parser = decimal_number, help_heading = heading::OUTPUTS)]
     pub(super) mix: Option<f32>,
 

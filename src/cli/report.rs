@@ -7,6 +7,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use console::{Term, measure_text_width};
 use serde::Serialize;
 
 use super::message::say;
@@ -19,6 +20,30 @@ pub(super) fn json_line(value: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     io::stdout().write_all(&line)
+}
+
+/// The width of the terminal. Unlimited if standard output is not a terminal.
+pub(super) fn terminal_width() -> usize {
+    Term::stdout().size_checked().map_or(usize::MAX, |(_, width)| usize::from(width))
+}
+
+/// Breaks a line at spaces to fit into `width` columns, but not before a percent sign. The lines after the first have
+/// an indent.
+pub(super) fn wrapped(line: &str, width: usize, indent: usize) -> String {
+    let (mut text, mut used) = (String::new(), 0);
+    let mut words = line.split_inclusive(' ').peekable();
+    while let Some(word) = words.next() {
+        let unit = words.peek().filter(|next| next.starts_with('%')).copied().unwrap_or_default();
+        let len = measure_text_width(format!("{word}{unit}").trim_end());
+        if used > indent && used + len > width && !word.starts_with('%') {
+            text.truncate(text.trim_end().len());
+            text.extend(["\n", &" ".repeat(indent)]);
+            used = indent;
+        }
+        text.push_str(word);
+        used += measure_text_width(word);
+    }
+    text
 }
 
 /// `1 record`, `2 records`.
@@ -98,5 +123,28 @@ impl fmt::Display for Moves<'_> {
             write!(f, "{space}{m}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_at_spaces() {
+        let line = "win rate  1 of 2 (50.0 %), 局面 12";
+        for (width, expected) in [
+            (usize::MAX, line),
+            (34, line),
+            (33, "win rate  1 of 2 (50.0 %), 局面\n          12"),
+            (30, "win rate  1 of 2 (50.0 %),\n          局面 12"),
+            (25, "win rate  1 of 2\n          (50.0 %), 局面\n          12"),
+            (
+                0,
+                "win rate  1\n          of\n          2\n          (50.0 %),\n          局面\n          12",
+            ),
+        ] {
+            assert_eq!(wrapped(line, width, 10), expected, "{width}");
+        }
     }
 }

@@ -7,6 +7,7 @@ use super::message::say;
 use super::rearrange_args::{OutputArgs, RearrangeArgs};
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
 use crate::cli::option::whole_number;
+use crate::format::Field;
 use crate::ops::rearrange::{RearrangePlan, SampleSize, sample};
 use crate::records::filters::Probability;
 
@@ -73,12 +74,14 @@ pub(super) fn run(args: &SampleArgs) -> anyhow::Result<ExitStatus> {
     let plan = RearrangePlan::new(args.common.request(&args.output));
     let size = args.size.size();
     let seed = args.common.seed();
+    let has_moves = |plan: &RearrangePlan| plan.format().fields().contains(Field::BestMove);
+    let by = if plan.as_ref().is_ok_and(has_moves) { "game" } else { "position" };
     let done = args
         .common
         .run(plan, |plan, progress, cancel| sample(plan, size, seed, progress, cancel))?;
     say!(
         "note: the drawn records are still in the inputs, so they are no validation set; to separate one, use `kyokumen \
-         split --by game --weights 95,5 --names train,valid`"
+         split --by {by} --weights 95,5 --names train,valid`"
     );
     Ok(done)
 }

@@ -45,7 +45,7 @@ For tests, the model `uniform` gives all moves the same probability, and `hashed
 
 Exit status:
   0  success
-  1  failure
+  1  failure, such as an output that exists or a changed input
   2  usage error
   129, 130 or 143  interrupted by a signal")]
 pub(super) struct SelfPlayArgs {

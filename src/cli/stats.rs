@@ -13,7 +13,7 @@ use super::exit::run_error;
 use super::message::say;
 use super::option::{LanguageArgs, location};
 use super::record_args::{RecordArgs, RunArgs};
-use super::report::json_line;
+use super::report::{json_line, terminal_width};
 use crate::cli::exit::ExitStatus;
 use crate::ops::stats::{StatsPlan, StatsRequest, stats};
 use crate::ops::stats_page::write_stats_page;
@@ -37,7 +37,7 @@ Examples:
 
 Exit status:
   0  success
-  1  failure
+  1  failure, such as an output that exists
   2  usage error, or a file whose format is unknown or contradicts its name
   3  nothing was read, or some records were bad
   129, 130 or 143  interrupted by a signal")]
@@ -102,9 +102,7 @@ pub(super) fn run(args: StatsArgs) -> anyhow::Result<ExitStatus> {
     if json {
         json_line(&report)?;
     } else {
-        let size = console::Term::stdout().size_checked();
-        let width = size.map_or(usize::MAX, |(_, width)| usize::from(width));
-        io::stdout().write_all(text::text(&report, width).as_bytes())?;
+        io::stdout().write_all(text::text(&report, terminal_width()).as_bytes())?;
     }
     Ok(ExitStatus::of_records(report.records, report.bad))
 }

@@ -52,7 +52,7 @@ Examples:
 
 Exit status:
   0  all checks passed
-  1  failure, or a wrong output or proof
+  1  failure, an output that exists, or a wrong output or proof
   2  usage error, or a file of unknown format
   3  bad records, no records, or a file whose extension contradicts its content
   129, 130 or 143  interrupted by a signal")]

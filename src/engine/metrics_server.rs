@@ -34,6 +34,7 @@ impl MetricsServer {
 
     fn on(listener: TcpListener) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
+        tracing::info!("metrics: http://{}/metrics", listener.local_addr()?);
         let (text, stop) = (Arc::<Mutex<String>>::default(), Arc::<AtomicBool>::default());
         let thread = thread::Builder::new().name("metrics".to_owned()).spawn({
             let (text, stop) = (Arc::clone(&text), Arc::clone(&stop));

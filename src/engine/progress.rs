@@ -111,9 +111,10 @@ impl Progress {
         }
     }
 
-    /// Sets the number of records done before this process. They do not count for the speed.
-    pub const fn start_after(&mut self, records: u64) {
+    /// Starts the clock. `records` were done before this process, so they do not count for the speed.
+    pub fn start_after(&mut self, records: u64) {
         self.before = records;
+        self.started = Instant::now();
     }
 
     /// Whether the display or the metrics are due for an update.
@@ -196,7 +197,8 @@ fn add_metrics(text: &mut MetricsText, snapshot: &Snapshot, counts: &Counts) {
     if let Some(total) = snapshot.total {
         text.gauge("records_planned", "Records to process.", total as f64);
     }
-    text.gauge("elapsed_seconds", "Seconds since the start.", snapshot.elapsed_s);
+    text.gauge("records_per_second", "Records a second of this process.", snapshot.rate);
+    text.gauge("elapsed_seconds", "Seconds since this process began to work.", snapshot.elapsed_s);
     if let Some(eta_s) = snapshot.eta_s {
         text.gauge("eta_seconds", "Estimated seconds left.", eta_s);
     }
@@ -205,6 +207,15 @@ fn add_metrics(text: &mut MetricsText, snapshot: &Snapshot, counts: &Counts) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waiting_for_a_lock_does_not_count_as_work() {
+        let mut progress = Progress::hidden(Some(1000));
+        progress.started -= Duration::from_mins(1);
+        progress.start_after(256);
+        let snapshot = progress.snapshot(&Counts { input: 300, ..Counts::default() });
+        assert!(snapshot.elapsed_s < 60.0 && snapshot.rate > 44.0 / 60.0, "{snapshot:?}");
+    }
 
     #[test]
     fn metrics_contain_the_counts() {
@@ -222,6 +233,7 @@ mod tests {
             r#"kyokumen_verdicts_total{run="run",shard="3/10",verdict="win"} 3"#,
             r#"kyokumen_nodes_total{run="run",shard="3/10"} 500"#,
             r#"kyokumen_records_planned{run="run",shard="3/10"} 100"#,
+            r#"kyokumen_records_per_second{run="run",shard="3/10"} 8"#,
             r#"kyokumen_elapsed_seconds{run="run",shard="3/10"} 2.5"#,
             r#"kyokumen_eta_seconds{run="run",shard="3/10"} 10"#,
         ] {

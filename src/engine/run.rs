@@ -30,12 +30,11 @@ pub(crate) trait CheckpointHooks {
     /// Renews the lock when no block is being processed.
     fn heartbeat(&mut self);
 
-    /// Writes a final checkpoint and returns the error to report.
-    fn interrupted(
-        &mut self,
-        sinks: &mut Sinks,
-        resume_point: &ResumePoint,
-    ) -> Result<Error, Error>;
+    /// Writes a checkpoint. Returns whether the run can be resumed from it.
+    fn save(&mut self, sinks: &mut Sinks, resume_point: &ResumePoint) -> Result<bool, Error>;
+
+    /// Ends the run at the checkpoint that was `saved`, if there is one. Returns the error to report.
+    fn interrupted(&mut self, saved: bool, resume_point: &ResumePoint) -> Error;
 }
 
 /// The result of one pass over the inputs.
@@ -77,7 +76,10 @@ pub(crate) fn resume_pass<W: BlockWorker + 'static>(
                            resume_point: &ResumePoint| {
         match hooks {
             _ if !is_set(cancel) => Ok(()),
-            Some(hooks) => Err(hooks.interrupted(sinks, resume_point)?),
+            Some(hooks) => {
+                let saved = hooks.save(sinks, resume_point)?;
+                Err(hooks.interrupted(saved, resume_point))
+            }
             None => Err(Error::interrupted()),
         }
     };
@@ -112,12 +114,15 @@ pub(crate) fn finish(
     if !sinks.has_deferred_tables() {
         return sinks.finish();
     }
-    let interrupted = hooks.interrupted(&mut sinks, resume_point)?;
+    let saved = hooks.save(&mut sinks, resume_point)?;
     let finished = sinks.finish_cancellable(&mut || {
         hooks.heartbeat();
         is_set(cancel)
     });
-    finished.map_err(|error| if error.is_interruption() { interrupted } else { error })
+    match finished {
+        Err(error) if error.is_interruption() => Err(hooks.interrupted(saved, resume_point)),
+        finished => finished,
+    }
 }
 
 fn is_set(cancel: &AtomicBool) -> bool {

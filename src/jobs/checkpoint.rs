@@ -39,6 +39,14 @@ pub struct Checkpoint<P> {
     pub replaces: Vec<Sha256Sum>,
     /// When the checkpoint was written, in seconds since 1970.
     pub written_unix_s: u64,
+    /// Whether its process ends after this checkpoint. Only copies at a URL state it, because there are no locks.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_last: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// The progress of the work of a run.
@@ -80,6 +88,7 @@ impl<P: Default> Checkpoint<P> {
             resumed_from: Vec::new(),
             replaces,
             written_unix_s: platform::now_unix_s(),
+            is_last: false,
         }
     }
 }
@@ -238,6 +247,7 @@ mod tests {
             resumed_from: vec![3],
             replaces: vec![Sha256Sum::of(b"manifest")],
             written_unix_s: 1_700_000_000,
+            is_last: true,
         }
     }
 

@@ -39,6 +39,8 @@ pub(crate) struct CheckpointCopies {
     sent: Vec<u64>,
     every: Duration,
     next: Instant,
+    /// Whether the last copy only announces the run. It is removed if the run ends without a later one.
+    is_announcement: bool,
 }
 
 impl CheckpointCopies {
@@ -54,6 +56,7 @@ impl CheckpointCopies {
             sent: vec![0; files.outputs.len()],
             every,
             next: Instant::now() + every,
+            is_announcement: false,
         })
     }
 
@@ -129,6 +132,7 @@ impl CheckpointCopies {
     pub(crate) fn send<P: RunProgress>(&mut self, checkpoint: &Checkpoint<P>, lock: &mut Lock) {
         let started = Instant::now();
         let result = self.try_send(checkpoint, lock);
+        self.is_announcement = checkpoint.is_beginning() && checkpoint.replaces.is_empty();
         self.next = Instant::now() + self.every.max(started.elapsed() * MIN_INTERVAL_PER_COPY_TIME);
         if let Err(error) = result {
             let url = self.staging.destination(&self.checkpoint);
@@ -165,6 +169,17 @@ impl CheckpointCopies {
         if let Err(error) = result {
             let url = self.staging.url.display();
             tracing::warn!("cannot remove the copy of the checkpoint in {url}: {error}");
+        }
+    }
+}
+
+impl Drop for CheckpointCopies {
+    fn drop(&mut self) {
+        let url = self.staging.destination(&self.checkpoint);
+        if self.is_announcement
+            && let Err(error) = files::remove(&url)
+        {
+            tracing::warn!("cannot remove {}: {error}", url.display());
         }
     }
 }

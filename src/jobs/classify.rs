@@ -55,7 +55,7 @@ pub(crate) fn classify_block(
     judge: &mut dyn PositionJudge,
     cancel: &AtomicBool,
 ) -> Option<ProcessedBlock> {
-    let file = &plan.ranges[block.input].input.name;
+    let file = plan.listed_name(block.input);
     let mut classifier = Classifier { plan, input: block.input, file, judge, cancel };
     process_block(block, file, plan.settings.on_error, cancel, |item, processed| {
         classifier.record(item, processed)

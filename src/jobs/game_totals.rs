@@ -47,11 +47,24 @@ pub(crate) struct GameProgress {
     pub(crate) games: GameCounts,
     /// Whether the networks were reproducible in every process of the run.
     pub(crate) reproducible: bool,
+    /// The progress as it is displayed. `None` in the first seconds.
+    #[serde(default)]
+    pub(crate) displayed: Option<GamesDisplayed>,
+}
+
+/// Figures that include games in progress and games that wait for an earlier one.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct GamesDisplayed {
+    /// Games that have ended.
+    pub(crate) games: u64,
+    pub(crate) positions_per_s: f64,
+    /// Estimated seconds left.
+    pub(crate) eta_s: f64,
 }
 
 impl Default for GameProgress {
     fn default() -> Self {
-        Self { done: 0, games: GameCounts::default(), reproducible: true }
+        Self { done: 0, games: GameCounts::default(), reproducible: true, displayed: None }
     }
 }
 

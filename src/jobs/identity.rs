@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Remedy};
 use crate::mate::judge::{NODE_DEFINITION, SOLVER_VERSION};
 use crate::records::account::InputIdentity;
 use crate::records::shard::Shard;
+use crate::storage::path_text::file_name_of;
 
 /// Program, command and settings of a run, without its inputs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -110,7 +111,8 @@ impl fmt::Display for IdentityDifference {
 
 impl Identity {
     /// The first difference from another identity. Ignores the number of threads and whether the evaluator is
-    /// reproducible.
+    /// reproducible. Also ignores the folders of the inputs, because an input can be named in several ways or copied to
+    /// another folder.
     pub fn difference(&self, other: &Self) -> Option<IdentityDifference> {
         difference(&self.comparable(), &other.comparable(), "")
     }
@@ -143,6 +145,9 @@ impl Identity {
     fn comparable(&self) -> Value {
         let mut identity = self.clone();
         identity.run.settings.remove(THREADS);
+        for input in &mut identity.inputs {
+            input.file = file_name_of(&input.file).to_owned();
+        }
         if let Some(reproducible) = identity.run.reproducible() {
             *reproducible = Value::Null;
         }

@@ -2,6 +2,7 @@
 //!
 //! The result is byte-identical to the output of a run without shards, including the frames of compressed files.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -102,13 +103,13 @@ impl MergePlan {
         if !problems.is_empty() {
             return Err(cannot_merge(&folder, &problems));
         }
-        let shard_outputs = set.manifests().flat_map(|manifest| &manifest.outputs);
+        let all_outputs = || set.manifests().flat_map(|manifest| &manifest.outputs);
         let shard_outputs: Vec<_> =
-            shard_outputs.filter(|output| output.kind == kind).cloned().collect();
+            all_outputs().filter(|output| output.kind == kind).cloned().collect();
         let first = shard_outputs.first().ok_or_else(|| {
-            Error::usage(format!(
-                "the shards have no output {kind}; their settings did not request one"
-            ))
+            let kinds: BTreeSet<_> = all_outputs().map(|output| output.kind.to_string()).collect();
+            let kinds = kinds.into_iter().collect::<Vec<_>>().join(" or ");
+            Error::usage(format!("the shards have no output {kind}; choose {kinds} with --stream"))
         })?;
         if let Some(format) =
             TableFormat::of_columns(&first.file).filter(|_| kind == OutputKind::Rows)

@@ -71,8 +71,8 @@ fn operation_problems(file: &Path) -> Result<Vec<String>, Error> {
     Ok(wrong.map(|problem| problem.to_string()).collect())
 }
 
-/// Compares size and SHA-256 of an output with its manifest. Returns the first difference. Reads the whole file.
-pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<Error> {
+/// Compares the size of an output with its manifest.
+pub(crate) fn wrong_size(folder: &Path, output: &OutputEntry) -> Option<Error> {
     let path = folder.join(path_of(&output.file));
     let bytes = match files::state(&path) {
         Ok(state) => state.bytes,
@@ -81,13 +81,21 @@ pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<Error> {
         }
         Err(error) => return Some(Error::unreadable_output(&path, &error)),
     };
-    if bytes != output.bytes {
-        return Some(Error::invalid(format!(
+    (bytes != output.bytes).then(|| {
+        Error::invalid(format!(
             "{} has {}, but its manifest states {}",
             path.display(),
             quantity(bytes, "byte"),
             output.bytes
-        )));
+        ))
+    })
+}
+
+/// Compares size and SHA-256 of an output with its manifest. Returns the first difference. Reads the whole file.
+pub fn wrong_output(folder: &Path, output: &OutputEntry) -> Option<Error> {
+    let path = folder.join(path_of(&output.file));
+    if let Some(problem) = wrong_size(folder, output) {
+        return Some(problem);
     }
     match files::open(&path).and_then(Sha256Sum::of_reader) {
         Ok(sum) if output.sha256.is_none_or(|expected| expected == sum) => None,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::identity::{DATASET, FILTER, RELABEL};
 use super::previous_run::PreviousRun;
@@ -56,6 +56,8 @@ pub struct JobRequest {
 pub struct JobPlan {
     /// The input ranges, in order.
     pub ranges: Vec<InputRange>,
+    /// The names of the inputs in lists and manifest, if an earlier process of the run has determined them.
+    pub(crate) first_names: OnceLock<Vec<String>>,
     /// Number of records in the ranges, if known before they are read.
     pub records: Option<u64>,
     /// Number of the first record of the ranges, counted over all inputs.
@@ -164,6 +166,7 @@ impl JobPlan {
         }
         Ok(Self {
             ranges,
+            first_names: OnceLock::new(),
             records,
             first_number,
             offset_tables,
@@ -172,6 +175,14 @@ impl JobPlan {
             product,
             settings,
         })
+    }
+}
+
+impl JobPlan {
+    /// The name of an input in lists and manifest. A resumed run may be given another path to the same file.
+    pub(crate) fn listed_name(&self, input: usize) -> &String {
+        let first = self.first_names.get().and_then(|names| names.get(input));
+        first.unwrap_or(&self.ranges[input].input.name)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::mate::judge::MemoHits;
 use crate::records::account::input_entry;
 use crate::records::counts::ResumePoint;
 use crate::records::sink::Sinks;
+use crate::records::source::RangeRead;
 use crate::search::TableError;
 use crate::storage::quantity::quantity;
 
@@ -68,6 +69,8 @@ pub(crate) fn run_job<W: BlockWorker<Summary = BlockSummary> + 'static>(
         waiting_blocks: WAITING_BLOCKS,
         ..Job::new(&plan.ranges, plan.settings.threads, block_records)
     };
+    // Fails if this plan has run before, with the same names.
+    drop(plan.first_names.set(run.input_names().cloned().collect()));
     let RecordProgress { mut resume_point, saved } = run.progress().clone();
     progress.start_after(resume_point.counts.input);
     let memo_hits = Rc::new(Cell::new(saved));
@@ -88,8 +91,12 @@ pub(crate) fn run_job<W: BlockWorker<Summary = BlockSummary> + 'static>(
     let finished = finish(sinks, &resume_point, cancel, &mut checkpoints)?;
     let Checkpoints { run, memo_hits } = checkpoints;
     let counts = resume_point.counts;
-    let inputs =
-        ranges_read.iter().map(|read| input_entry(&plan.ranges[read.input], read)).collect();
+    let entry = |read: &RangeRead| {
+        let mut entry = input_entry(&plan.ranges[read.input], read);
+        entry.identity.file.clone_from(plan.listed_name(read.input));
+        entry
+    };
+    let inputs = ranges_read.iter().map(entry).collect();
     let totals = RecordTotals::new(inputs, counts.clone(), memo_hits.get(), run.elapsed_s());
     let parents = plan.previous_run.iter().map(|previous| previous.parent.clone()).collect();
     let check = |manifest: &RecordManifest| match &plan.previous_run {
@@ -109,7 +116,7 @@ fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> 
         let has_same_end = range.to.is_none_or(|to| to == input.to);
         if range.from != input.from || !has_same_end {
             let (manifest, file) = (path(), input.identity.file.clone());
-            let error = Error::usage(format!(
+            let error = Error::exists(format!(
                 "{} was written for records {} to {} of {file}, but this run would read records {} to {}",
                 manifest.display(),
                 input.from,
@@ -123,7 +130,7 @@ fn check_ranges(plan: &JobPlan, manifest: &RecordManifest) -> Result<(), Error> 
     match plan.records.filter(|&records| records != totals.counts.input) {
         Some(records) => {
             let (manifest, found) = (path(), totals.counts.input);
-            let error = Error::usage(format!(
+            let error = Error::exists(format!(
                 "{} was written for {}, but this run would read {records}",
                 manifest.display(),
                 quantity(found, "record")
@@ -140,18 +147,6 @@ struct Checkpoints {
     memo_hits: Rc<Cell<MemoHits>>,
 }
 
-impl Checkpoints {
-    /// Writes a checkpoint. Returns `false` before the first block, or if the run cannot be resumed.
-    fn save(&mut self, sinks: &mut Sinks, resume_point: &ResumePoint) -> Result<bool, Error> {
-        if resume_point.blocks == 0 {
-            return Ok(false);
-        }
-        let resume_point = resume_point.clone();
-        *self.run.progress_mut() = RecordProgress { resume_point, saved: self.memo_hits.get() };
-        self.run.save(sinks)
-    }
-}
-
 impl CheckpointHooks for Checkpoints {
     fn between_blocks(
         &mut self,
@@ -165,18 +160,23 @@ impl CheckpointHooks for Checkpoints {
         self.run.heartbeat();
     }
 
-    fn interrupted(
-        &mut self,
-        sinks: &mut Sinks,
-        resume_point: &ResumePoint,
-    ) -> Result<Error, Error> {
-        Ok(if self.save(sinks, resume_point)? {
-            self.run.send_checkpoint();
-            let records = resume_point.counts.input;
-            let message = format!("interrupted after {}", quantity(records, "record"));
-            Error::new(ErrorKind::Suspended(records), message).with_remedy(Remedy::Resume)
-        } else {
-            Error::interrupted()
-        })
+    /// Writes no checkpoint before the first block.
+    fn save(&mut self, sinks: &mut Sinks, resume_point: &ResumePoint) -> Result<bool, Error> {
+        if resume_point.blocks == 0 {
+            return Ok(false);
+        }
+        let resume_point = resume_point.clone();
+        *self.run.progress_mut() = RecordProgress { resume_point, saved: self.memo_hits.get() };
+        self.run.save(sinks)
+    }
+
+    fn interrupted(&mut self, saved: bool, resume_point: &ResumePoint) -> Error {
+        if !saved {
+            return Error::interrupted();
+        }
+        self.run.send_last_checkpoint();
+        let records = resume_point.counts.input;
+        let message = format!("interrupted after {}", quantity(records, "record"));
+        Error::new(ErrorKind::Suspended(records), message).with_remedy(Remedy::Resume)
     }
 }

@@ -13,7 +13,7 @@ use super::checkpoint_copies::CheckpointCopies;
 use super::identity::Identity;
 use super::manifest::{Manifest, ParentManifest, Totals};
 use super::run_files::RunFiles;
-use super::start::{ResumeState, StartPoint};
+use super::start::{ResumeState, StartPoint, finished};
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::records::account::output_entry;
 use crate::records::sink::{FinishedOutputs, Sinks, partial_path};
@@ -66,8 +66,17 @@ impl<P: RunProgress> Run<P> {
     ) -> Result<Opened<T, P>, Error> {
         create_folder(files)
             .map_err(|source| Error::io("create the folder", &files.folder, source))?;
-        let mut lock = Lock::take(&files.lock, files.shard_name(), cancel)?;
-        let copies = CheckpointCopies::open::<P>(files, &identity, &mut lock, cancel)?;
+        let mut lock = match Lock::take(&files.lock, files.shard_name(), cancel) {
+            Ok(lock) => lock,
+            // A finished run may be in a folder without write permission.
+            Err(error) if files.resume && matches!(error.kind(), ErrorKind::Io) => {
+                let state = ResumeState::<P>::read(files)?;
+                let manifest = finished(files, &identity, &state, &check_done)?.ok_or(error)?;
+                return Ok(Opened::Done(Completed { manifest, was_done: true }));
+            }
+            Err(error) => return Err(error),
+        };
+        let mut copies = CheckpointCopies::open::<P>(files, &identity, &mut lock, cancel)?;
         let resume_state = ResumeState::<P>::read(files)?;
         if let (Some(staging), true) = (&files.staging, files.resume)
             && let Some(manifest) = staging.find_sent(files, &identity, &resume_state)?
@@ -75,7 +84,7 @@ impl<P: RunProgress> Run<P> {
             staging.clean_up(files, lock);
             return Ok(Opened::Done(Completed { manifest, was_done: true }));
         }
-        let start = StartPoint::find(files, &identity, planned, resume_state, check_done)?;
+        let start = StartPoint::find(files, &identity, planned, resume_state, &check_done)?;
         let (mut checkpoint, is_fresh) = match start {
             StartPoint::Fresh(checkpoint) => (*checkpoint, true),
             StartPoint::Resumed(checkpoint) => (*checkpoint, false),
@@ -89,8 +98,9 @@ impl<P: RunProgress> Run<P> {
                 return Ok(Opened::Done(Completed { manifest, was_done: false }));
             }
         };
-        identity.run.join_reproducible(checkpoint.identity.run);
-        checkpoint.identity = identity;
+        identity.run.join_reproducible(checkpoint.identity.run.clone());
+        // The lists and the manifest name the inputs as the first process did.
+        checkpoint.identity.run = identity.run;
         if let Some(staging) = &files.staging {
             if files.resume && is_fresh {
                 staging.check_unsent::<T>(files, &checkpoint.identity)?;
@@ -99,6 +109,11 @@ impl<P: RunProgress> Run<P> {
         }
         if !checkpoint.is_beginning() {
             checkpoint.resumed_from.push(checkpoint.progress.done());
+        }
+        if let Some(copies) = &mut copies {
+            // `status` of the URL then shows the run.
+            checkpoint.is_last = false;
+            copies.send(&checkpoint, &mut lock);
         }
         let (path, every, now) = (files.checkpoint.clone(), files.checkpoint_every, Instant::now());
         let elapsed_before_s = checkpoint.elapsed_s;
@@ -148,6 +163,11 @@ impl<P: RunProgress> Run<P> {
         &mut self.checkpoint.progress
     }
 
+    /// The names of the inputs, as the first process of the run was given them.
+    pub(crate) fn input_names(&self) -> impl Iterator<Item = &String> {
+        self.checkpoint.identity.inputs.iter().map(|input| &input.file)
+    }
+
     /// Renews the lock. Returns whether a checkpoint is due.
     pub(crate) fn heartbeat(&mut self) -> bool {
         self.lock.heartbeat();
@@ -169,17 +189,19 @@ impl<P: RunProgress> Run<P> {
         let done = self.checkpoint.progress.done();
         tracing::debug!("checkpoint after {done} records or games: {}", path.display());
         self.last_checkpoint = Instant::now();
-        if self.copies.as_ref().is_some_and(CheckpointCopies::is_due) {
-            self.send_checkpoint();
+        if let Some(copies) = self.copies.as_mut().filter(|copies| copies.is_due()) {
+            copies.send(&self.checkpoint, &mut self.lock);
+            self.last_checkpoint = Instant::now();
         }
         Ok(true)
     }
 
-    /// Copies the last checkpoint to the URL of the outputs, if they have one. Another machine may resume the run.
-    pub(crate) fn send_checkpoint(&mut self) {
+    /// Copies the last checkpoint of this process to the URL of the outputs, if they have one. Another machine may
+    /// resume the run.
+    pub(crate) fn send_last_checkpoint(&mut self) {
         if let Some(copies) = &mut self.copies {
+            self.checkpoint.is_last = true;
             copies.send(&self.checkpoint, &mut self.lock);
-            self.last_checkpoint = Instant::now();
         }
     }
 

@@ -70,9 +70,11 @@ pub struct RunRequest {
 /// # Errors
 /// What was expected.
 pub fn listen_address(text: &str) -> Result<SocketAddr, &'static str> {
-    let port = text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    port.or_else(|_| text.parse())
-        .map_err(|_| "expected a port, as in 9464, or an address, as in 0.0.0.0:9464")
+    let port = text.strip_prefix("localhost:").unwrap_or(text).parse();
+    let address = port.map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    address.or_else(|_| text.parse()).map_err(
+        |_| "expected a port, as in 9464, or an IP address with a port, as in 0.0.0.0:9464",
+    )
 }
 
 #[cfg(feature = "cli")]
@@ -236,7 +238,7 @@ fn check_not_interrupted(state: Option<&PathBuf>) -> Result<(), Error> {
     match state {
         Some(path) if exists(path)? => {
             let message = format!("{} belongs to an interrupted run", path.display());
-            Err(Error::usage(message).with_remedy(Remedy::ResumeOrRestart))
+            Err(Error::exists(message).with_remedy(Remedy::ResumeOrRestart))
         }
         _ => Ok(()),
     }

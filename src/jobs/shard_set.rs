@@ -7,11 +7,11 @@ use super::any_totals::AnyProgress;
 use super::checkpoint::Checkpoint;
 use super::identity::{Identity, IdentityDifference, RETRY_UNKNOWN};
 use super::manifest::RunManifest;
-use super::output_verification::wrong_output;
+use super::output_verification::{wrong_output, wrong_size};
 use super::record_totals::RecordTotals;
 use super::run_name::{CHECKPOINT_SUFFIX, LOCK_SUFFIX, RunName};
 use crate::error::Error;
-use crate::records::account::{InputEntry, MANIFEST_SUFFIX};
+use crate::records::account::{InputEntry, MANIFEST_SUFFIX, OutputEntry};
 use crate::records::format_name::FormatName;
 use crate::records::output_kind::OutputKind;
 use crate::records::shard::{Shard, missing};
@@ -57,7 +57,7 @@ impl ShardSet {
         let stems: BTreeSet<&String> = runs.keys().map(|(stem, _)| stem).collect();
         if let (Some(stem), 1, 2..) = (stems.first(), stems.len(), runs.len()) {
             let counts: Vec<String> = runs.keys().map(|(_, count)| count.to_string()).collect();
-            return Err(Error::usage(format!(
+            return Err(Error::invalid(format!(
                 "{} contains shards of several runs named {stem}, with {} shards; move the files of all runs but one to other folders",
                 folder.display(),
                 counts.join(" and ")
@@ -73,7 +73,7 @@ impl ShardSet {
             )));
         }
         let (_, paths) = runs.pop_first().ok_or_else(|| {
-            Error::usage(format!(
+            Error::invalid(format!(
                 "no finished shards found in {}; repeat the command of an unfinished run with --resume; a run without --shard needs no merge",
                 folder.display()
             ))
@@ -233,7 +233,15 @@ impl ShardSet {
         let Some((first, first_manifest)) = shards.next() else { return Vec::new() };
         let expected = run_identity(first_manifest);
         let problem = |(shard, manifest): (Shard, &RunManifest)| {
-            let difference = expected.difference(&run_identity(manifest));
+            let mut identity = run_identity(manifest);
+            for (input, first) in identity.inputs.iter_mut().zip(&expected.inputs) {
+                // A copy on another machine can have another modification time. In another folder, a file of the same
+                // name and size may be another file.
+                if input.file == first.file || input.etag.is_some() {
+                    input.modified_unix_ns = first.modified_unix_ns;
+                }
+            }
+            let difference = expected.difference(&identity);
             let difference = difference.or_else(|| kind_difference(first_manifest, manifest))?;
             let IdentityDifference { what, was, is } = &difference;
             Some(Error::invalid(format!(
@@ -327,14 +335,18 @@ impl ShardSet {
         ends.into_iter().filter_map(problem).collect()
     }
 
-    /// Outputs that differ from their manifests. If `kind` is given, checks only outputs of this kind. Reads the files.
+    /// Outputs that differ from their manifests. Reads the files. If `kind` is given, reads only the outputs of this
+    /// kind, and compares the sizes of the others.
     pub fn wrong_outputs(&self, kind: Option<OutputKind>) -> Vec<Error> {
         // The outputs of a manifest that contradicts itself are not opened.
         let named = self.manifests.iter().map(|(&index, manifest)| (self.name(index), manifest));
         let sound = named.filter(|(name, manifest)| manifest.check(Some(name)).is_ok());
         let outputs = sound.flat_map(|(_, manifest)| &manifest.outputs);
-        let wanted = outputs.filter(|output| kind.is_none_or(|kind| output.kind == kind));
-        wanted.filter_map(|output| wrong_output(&self.folder, output)).collect()
+        let wrong = |output: &OutputEntry| match kind {
+            Some(kind) if kind != output.kind => wrong_size(&self.folder, output),
+            _ => wrong_output(&self.folder, output),
+        };
+        outputs.filter_map(wrong).collect()
     }
 }
 
@@ -369,12 +381,10 @@ fn kind_difference(first: &RunManifest, other: &RunManifest) -> Option<IdentityD
     (was != is).then(|| IdentityDifference { what: what(), was: was.into(), is: is.into() })
 }
 
-/// The identity that all shards of a run share. Ignores modification times, because a copy of an input on another
-/// machine can have a different one.
+/// The identity that all shards of a run share.
 fn run_identity(manifest: &RunManifest) -> Identity {
     let mut identity = manifest.identity();
     identity.run.shard = None;
-    identity.inputs.iter_mut().for_each(|input| input.modified_unix_ns = None);
     if let Some(parent) = identity.run.settings.get_mut(RETRY_UNKNOWN) {
         *parent = true.into();
     }

@@ -55,20 +55,16 @@ impl<T: Totals, P: RunProgress> StartPoint<T, P> {
         identity: &Identity,
         planned: Option<u64>,
         resume_state: ResumeState<P>,
-        check_done: impl Fn(&Manifest<T>) -> Result<(), Error>,
+        check_done: &impl Fn(&Manifest<T>) -> Result<(), Error>,
     ) -> Result<Self, Error> {
         let begun = |replaces| Checkpoint::begun(identity.clone(), planned, replaces);
         if !files.resume {
             return begin(files, begun);
         }
-        let manifest = resume_state.manifest::<T>(&files.manifest)?;
-        if let Some(manifest) =
-            manifest.as_ref().filter(|manifest| has_identity(manifest, identity))
-        {
-            check_done(manifest)?;
-            manifest.check_files(&files.manifest)?;
-            return done(files, manifest.clone());
+        if let Some(manifest) = finished(files, identity, &resume_state, check_done)? {
+            return done(files, manifest);
         }
+        let manifest = resume_state.manifest::<T>(&files.manifest)?;
         let checkpoint = resume_state.checkpoint.map(Box::new);
         if let (Some(checkpoint), Some(path)) = (&checkpoint, &files.checkpoint) {
             checkpoint.identity.check_same(path, identity)?;
@@ -88,6 +84,22 @@ impl<T: Totals, P: RunProgress> StartPoint<T, P> {
             None => Ok(Self::Fresh(Box::new(begun(Vec::new())))),
         }
     }
+}
+
+/// The manifest of the run if it is complete. Changes no file.
+pub(crate) fn finished<T: Totals, P: RunProgress>(
+    files: &RunFiles,
+    identity: &Identity,
+    resume_state: &ResumeState<P>,
+    check_done: &impl Fn(&Manifest<T>) -> Result<(), Error>,
+) -> Result<Option<Manifest<T>>, Error> {
+    let manifest = resume_state.manifest::<T>(&files.manifest)?;
+    let manifest = manifest.filter(|manifest| has_identity(manifest, identity));
+    if let Some(manifest) = &manifest {
+        check_done(manifest)?;
+        manifest.check_files(&files.manifest)?;
+    }
+    Ok(manifest)
 }
 
 /// Begins a new run. If it will replace files, writes a checkpoint first. Without the checkpoint, a process that

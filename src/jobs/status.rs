@@ -74,7 +74,7 @@ pub struct ShardStatus {
     pub unknown: u64,
     /// Bad records among the processed ones.
     pub bad: u64,
-    /// Average speed.
+    /// Average speed. Self-play counts positions.
     pub records_per_s: Option<f64>,
     /// Estimated remaining time, if the shard is running.
     pub eta_s: Option<f64>,
@@ -103,6 +103,14 @@ impl RunUnit {
             Self::Games => "game",
         }
     }
+
+    /// The singular noun of the unit of speeds.
+    pub const fn name_in_speeds(self) -> &'static str {
+        match self {
+            Self::Records => "record",
+            Self::Games => "position",
+        }
+    }
 }
 
 /// The status of a run.
@@ -119,7 +127,7 @@ pub struct RunStatus {
     pub records: Option<u64>,
     /// Whether the size of a shard is unknown, so that `records` is an estimate.
     pub is_estimate: bool,
-    /// Total speed of the running processes.
+    /// Total speed of the running processes. Self-play counts positions.
     pub records_per_s: f64,
     /// Estimated time in which the running processes finish the run.
     pub eta_s: Option<f64>,
@@ -188,7 +196,7 @@ impl FoundRun {
                     }
                     AnyTotals::Games(totals) => {
                         self.unit = RunUnit::Games;
-                        let speed = per_s(totals.games.done(), manifest.elapsed_s);
+                        let speed = per_s(totals.games.moves, manifest.elapsed_s);
                         (ShardCounts::from(&totals.games), speed)
                     }
                     AnyTotals::Operation(_) => return,
@@ -243,14 +251,15 @@ struct FoundCheckpoint {
     counts: ShardCounts,
     /// Records or games of the shard.
     records: Option<u64>,
-    elapsed_s: f64,
+    speed: Option<f64>,
+    eta_s: Option<f64>,
     /// Whether the existing manifest belongs to an older run that this one replaces.
     replaces: bool,
     /// Whether it is a copy at a URL, and so recent that its process probably runs.
     is_recent_copy: bool,
 }
 
-/// Age of the copy of a checkpoint at a URL above which its process counts as ended, in seconds. There are no locks at
+/// Age of the copy of a checkpoint at a URL above which its process counts as killed, in seconds. There are no locks at
 /// a URL. Copies are usually a minute apart.
 const RECENT_S: u64 = 600;
 
@@ -258,17 +267,28 @@ impl FoundCheckpoint {
     /// The checkpoint in a file. `None` if it cannot be read.
     fn read(path: &Path, manifest: &Path) -> Option<Self> {
         let checkpoint = Checkpoint::<AnyProgress>::read(path).ok()??;
-        let (unit, counts) = match &checkpoint.progress {
+        let Checkpoint { planned: records, elapsed_s, .. } = checkpoint;
+        let (unit, counts, speed, eta_s) = match &checkpoint.progress {
             AnyProgress::Records(progress) => {
-                (RunUnit::Records, ShardCounts::from(&progress.resume_point.counts))
+                let counts = ShardCounts::from(&progress.resume_point.counts);
+                let speed = (elapsed_s > 0.0).then_some(counts.done as f64 / elapsed_s);
+                let left = records.map(|records| records.saturating_sub(counts.done) as f64);
+                let eta_s = left.zip(speed.filter(|&speed| speed > 0.0));
+                (RunUnit::Records, counts, speed, eta_s.map(|(left, speed)| left / speed))
             }
-            AnyProgress::Games(progress) => (RunUnit::Games, ShardCounts::from(&progress.games)),
+            AnyProgress::Games(progress) => {
+                let counts = ShardCounts::from(&progress.games);
+                let displayed = progress.displayed;
+                let done = displayed.map_or(counts.done, |displayed| displayed.games);
+                let speed = displayed.map(|displayed| displayed.positions_per_s);
+                let eta_s = displayed.map(|displayed| displayed.eta_s);
+                (RunUnit::Games, ShardCounts { done, ..counts }, speed, eta_s)
+            }
         };
         let replaces = checkpoint.will_replace(manifest).unwrap_or(false);
         let age_s = platform::now_unix_s().saturating_sub(checkpoint.written_unix_s);
-        let is_recent_copy = files::is_object(path) && age_s < RECENT_S;
-        let Checkpoint { planned: records, elapsed_s, .. } = checkpoint;
-        Some(Self { unit, counts, records, elapsed_s, replaces, is_recent_copy })
+        let is_recent_copy = files::is_object(path) && !checkpoint.is_last && age_s < RECENT_S;
+        Some(Self { unit, counts, records, speed, eta_s, replaces, is_recent_copy })
     }
 }
 
@@ -310,19 +330,13 @@ fn unfinished(
         (None, Some(_)) => ShardState::Interrupted,
         (None, None) => ShardState::Missing,
     };
-    let Some(&FoundCheckpoint { counts, records, elapsed_s, .. }) = checkpoint else {
+    let Some(&FoundCheckpoint { counts, records, speed, eta_s, .. }) = checkpoint else {
         return ShardStatus {
             owner,
             ..ShardStatus::new(shard, state, ShardCounts::default(), None, None)
         };
     };
-    let done = counts.done;
-    let speed = (elapsed_s > 0.0).then_some(done as f64 / elapsed_s);
-    let left = records.map(|records| records.saturating_sub(done) as f64);
-    let eta_s = match (state, left, speed) {
-        (ShardState::Running, Some(left), Some(speed)) if speed > 0.0 => Some(left / speed),
-        _ => None,
-    };
+    let eta_s = eta_s.filter(|_| state == ShardState::Running);
     ShardStatus { eta_s, owner, ..ShardStatus::new(shard, state, counts, records, speed) }
 }
 
@@ -366,7 +380,13 @@ fn run_status(
     let running = || shards.iter().filter(|shard| shard.state == ShardState::Running);
     let records_per_s =
         running().filter_map(|shard| shard.records_per_s).fold(0.0, |sum, speed| sum + speed);
-    let together = records.map(|records| records.saturating_sub(done) as f64 / records_per_s);
+    // Records or games a second. The speed of self-play counts positions.
+    let pace = running().filter_map(|shard| {
+        let left = shard.records?.saturating_sub(shard.done) as f64;
+        shard.eta_s.filter(|&eta_s| eta_s > 0.0).map(|eta_s| left / eta_s)
+    });
+    let pace: f64 = pace.sum();
+    let together = records.map(|records| records.saturating_sub(done) as f64 / pace);
     let longest = running().filter_map(|shard| shard.eta_s).fold(0.0, f64::max);
     let eta_s = together.filter(|eta| eta.is_finite()).map(|eta| eta.max(longest));
     let is_estimate = number < all;

@@ -13,7 +13,7 @@ use crate::format::{Decoded, Format, RecordPlace, RecordRef, read_games};
 use crate::records::format_name::FormatName;
 use crate::records::reading::RecordError;
 use crate::records::source::{Block, Input, InputRange, Source};
-use crate::shogi::Position;
+use crate::shogi::{Move, Position};
 use crate::storage::path_text::text_of;
 
 /// A position and its location in the input.
@@ -166,6 +166,29 @@ impl Iterator for Positions {
             }
         }
     }
+}
+
+/// The moves of an input whose records are the positions of one game, in order. `None` if they are not.
+///
+/// # Errors
+/// [`Error`] if the input cannot be read.
+pub fn moves_of_game(path: &Path, from: Option<FormatName>) -> Result<Option<Vec<Move>>, Error> {
+    let (mut moves, mut expected) = (Vec::new(), None);
+    for block in Positions::open(path, from).source {
+        for Decoded { record, .. } in block?.wanted_records() {
+            let played = record.and_then(|record| Ok((record.setup()?, record.best_move()?)));
+            let Ok((setup, Some(m))) = played else { return Ok(None) };
+            let Ok(mut position) = Position::try_from(setup) else { return Ok(None) };
+            let is_next = expected.is_none_or(|expected| expected == position.to_string());
+            if !is_next || !position.is_legal(m) {
+                return Ok(None);
+            }
+            position.make(m);
+            moves.push(m);
+            expected = Some(position.to_string());
+        }
+    }
+    Ok(Some(moves))
 }
 
 fn first_column(line: &[u8]) -> &[u8] {

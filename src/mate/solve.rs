@@ -33,7 +33,7 @@ pub struct SolveOptions {
     pub proof: bool,
     /// Settings of the search of all moves, if requested.
     pub all: Option<AllMoves>,
-    /// The caller sets this to stop all searches. [`solve`] sets it when it returns.
+    /// The caller sets this to stop all searches. [`solve`] then ends with an error, and sets it when it returns.
     pub cancel: Arc<AtomicBool>,
 }
 
@@ -65,7 +65,8 @@ pub struct Solution {
 /// searched each time.
 ///
 /// # Errors
-/// Any error of `take`; an [`Error`] if the positions cannot be read to their end.
+/// Any error of `take`; an [`Error`] if the positions cannot be read to their end, or if
+/// [`SolveOptions::cancel`] is set.
 pub fn solve<E>(
     positions: impl Iterator<Item = PositionResult> + Send + 'static,
     settings: &MateSettings,
@@ -125,11 +126,12 @@ where
         Ok(position?.and_then(|input| worker.solution(input, &*cancel)))
     };
     let parallelism = Parallelism::new(threads, threads * POSITIONS_PER_THREAD);
-    let ended =
-        process_in_order(positions, parallelism, make_worker, work, |solution| match solution {
-            Some(solution) => take(solution?),
-            None => Ok(()),
-        });
+    let ended = process_in_order(positions, parallelism, make_worker, work, |solution| {
+        if options.cancel.load(Ordering::Acquire) {
+            return Err(Error::search_interrupted().into());
+        }
+        solution.map_or(Ok(()), |solution| take(solution?))
+    });
     options.cancel.store(true, Ordering::Relaxed);
     ended
 }

@@ -13,7 +13,7 @@ use crate::records::output_kind::OutputKind;
 use crate::records::sink::{OutputPlan, partial_path};
 use crate::records::source::{Input, InputLocation};
 use crate::storage::files;
-use crate::storage::path_text::text_of;
+use crate::storage::path_text::{text_of, windows_refusal};
 use crate::storage::platform::{self, FileIdentity, Standard};
 
 /// The files that a run reads and writes.
@@ -134,6 +134,12 @@ impl FileClaims {
             let path = &claim.path;
             if path.as_os_str().is_empty() {
                 return Err(Error::usage("the name of an output is empty"));
+            }
+            if let Some(why) =
+                windows_refusal(path).filter(|_| cfg!(windows) && !files::is_object(path))
+            {
+                let path = path.display();
+                return Err(Error::usage(format!("{path}: {why}; choose another name")));
             }
             if claim.is_pipe && path == Path::new("-") {
                 continue;

@@ -217,6 +217,7 @@ const MAGIC: &[(usize, &[u8], Container)] = &[
 
 const DATABASE: &str = "this format is not supported; export its positions as text first";
 const ARRAY: &str = "this format is not supported; write its records in a format listed by `kyokumen formats` first";
+const ARRAYS: &str = "npz files are only written; read them with `numpy.load`";
 const LFS: &str = "the file itself was not downloaded; run `git lfs pull`";
 const PAGE: &str = "the download may have failed and left an error page";
 const BOOK: &str = "this format is not supported; export it as a YaneuraOu text book (.db) first";
@@ -225,7 +226,9 @@ impl Container {
     pub(crate) fn error(self, input: &str, named: Option<FormatName>) -> Error {
         let not =
             named.map(|named| format!(", not {named} as its name suggests")).unwrap_or_default();
-        let message = format!("{input}: the content is {}{not}; {}", self.name, self.advice);
+        let is_npz = input.rsplit_once('.').is_some_and(|(_, end)| end == "npz");
+        let advice = if is_npz { ARRAYS } else { self.advice };
+        let message = format!("{input}: the content is {}{not}; {advice}", self.name);
         Error::new(ErrorKind::NotRecords, message).in_file(input)
     }
 

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, ErrorKind};
 use crate::format::move16::Dialect;
 use crate::format::{ConversionPlan, Field, Fields, Fill, Format, Survey, conversion_plan};
+use crate::records::account::MANIFEST_SUFFIX;
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::check_once;
 use crate::records::detection::Detected;
 use crate::records::filters::RecordFilters;
-use crate::records::format_name::FormatName;
+use crate::records::format_name::{FormatName, without_compression};
 use crate::records::output_kind::{BAD, OutputKind};
 use crate::records::sink::OutputPlan;
 use crate::records::source::{FirstBlock, Input, InputLocation};
@@ -75,6 +76,12 @@ fn input_with(
         // A pipe cannot be sampled.
         None if !InputLocation::from_path(path).can_be_read_again() => {
             return Err(Error::unknown_format(text_of(path)));
+        }
+        None if text_of(path).ends_with(MANIFEST_SUFFIX) => {
+            return Err(Error::usage(format!(
+                "{} is a manifest, not a file of records; `kyokumen verify --manifest` compares files with it",
+                text_of(path)
+            )));
         }
         None => detected.insert(detection::format_of(path)?).format,
     };
@@ -354,11 +361,25 @@ pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Err
     }
 }
 
+/// Checks that outputs can be written to a folder. A new folder must not have the extension of a file format.
 pub(crate) fn check_folder(folder: &Path) -> Result<(), Error> {
-    if folder.exists() && !folder.is_dir() {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    if folder.exists() {
         return Err(Error::not_a_folder(folder));
     }
-    Ok(())
+    let name = text_of(folder.file_name().unwrap_or_default());
+    let shows_file = FormatName::from_file_name(&name).is_some()
+        || TableFormat::of_columns(&name).is_some()
+        || Path::new(without_compression(&name).0).extension() == Some("bin".as_ref());
+    if !shows_file {
+        return Ok(());
+    }
+    Err(Error::usage(format!(
+        "the outputs need a folder, but {} has the name of a file; choose a name without an extension, or create the folder first",
+        folder.display()
+    )))
 }
 
 /// Quarantine outputs in the folder of `output`.

@@ -33,7 +33,7 @@ pub(super) fn relabel_block(
     let records = games.iter().flat_map(|read| &read.records);
     let mut evaluated = evaluations(relabelling, records, evaluate)?.into_iter();
     let plan = relabelling.plan;
-    let file = &plan.ranges[block.input].input.name;
+    let file = plan.listed_name(block.input);
     let mut processing = BlockState::new(block, file, plan.settings.on_error);
     process_games(&mut processing, &games, |game, read, processed| {
         let evaluated: Vec<_> = evaluated.by_ref().take(read.records.len()).collect();

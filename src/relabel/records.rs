@@ -33,7 +33,7 @@ pub(super) fn relabel_block(
     evaluate: &mut Evaluate<'_>,
 ) -> Result<ProcessedBlock, Error> {
     let plan = relabelling.plan;
-    let file = &plan.ranges[block.input].input.name;
+    let file = plan.listed_name(block.input);
     let on_error = plan.settings.on_error;
     let mut positions = Vec::new();
     process_block(block, file, on_error, cancel, |item, _| {

@@ -112,7 +112,7 @@ impl SelfPlaySnapshot {
 
     /// Time left, if it is known, and speed.
     pub fn speed(&self) -> Vec<String> {
-        let speed = format!("{:.1} positions/s", self.positions_per_s);
+        let speed = format!("{} positions/s", rounded(self.positions_per_s));
         self.eta_s.map(left).into_iter().chain([speed]).collect()
     }
 
@@ -178,13 +178,13 @@ mod tests {
     fn figures_include_the_use_of_the_devices() {
         let shown = snapshot(30, 50, &FIGURES);
         assert_eq!(shown.counts(), "30 of 50 games");
-        assert_eq!(shown.speed(), [&*left(shown.eta_s.unwrap()), "10.0 positions/s"]);
+        assert_eq!(shown.speed(), [&*left(shown.eta_s.unwrap()), "10 positions/s"]);
         let details =
             ["800 sims/s", "batches 75 % full", "devices 90 % busy", "10 % waiting", "10 % cached"];
         assert_eq!(shown.details(), details);
         let games = GamesDone { done: 30, total: 50 };
         let at_start = SelfPlaySnapshot::new(games, &Figures::default(), 2, Duration::ZERO);
-        assert_eq!(at_start.speed(), ["0.0 positions/s"]);
+        assert_eq!(at_start.speed(), ["0 positions/s"]);
     }
 
     /// 120 moves a second.

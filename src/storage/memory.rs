@@ -37,11 +37,14 @@ impl FromStr for Memory {
     type Err = ParseValueError;
 
     fn from_str(text: &str) -> Result<Self, ParseValueError> {
+        let unit = text.strip_suffix(['B', 'b']).map(|text| text.strip_suffix('i').unwrap_or(text));
+        let text_in_unit = unit.unwrap_or(text);
         let number_in_unit = |(letter, shift): (char, u32)| {
-            let number = text.strip_suffix([letter, letter.to_ascii_lowercase()])?;
+            let number = text_in_unit.strip_suffix([letter, letter.to_ascii_lowercase()])?;
             Some((number, shift))
         };
-        let (number, shift) = UNITS.into_iter().find_map(number_in_unit).unwrap_or((text, 0));
+        let (number, shift) =
+            UNITS.into_iter().find_map(number_in_unit).unwrap_or((text_in_unit, 0));
         let number: Option<u64> = number.parse().ok();
         number.and_then(|number| number.checked_mul(1 << shift)).map(Self).ok_or_else(|| {
             ParseValueError::new(
@@ -79,6 +82,9 @@ mod tests {
         for (text, bytes, shown) in [
             ("1G", 1 << 30, "1G"),
             ("512m", 512 << 20, "512M"),
+            ("2GB", 2 << 30, "2G"),
+            ("3mb", 3 << 20, "3M"),
+            ("1GiB", 1 << 30, "1G"),
             ("1024K", 1 << 20, "1M"),
             ("1000", 1000, "1000"),
             ("0", 0, "0"),
@@ -86,7 +92,9 @@ mod tests {
             let memory: Memory = text.parse().unwrap();
             assert_eq!((memory.bytes(), &*memory.to_string()), (bytes, shown));
         }
-        for text in ["", "G", "-1G", "1.5G", "1GB", "99999999999T", "ﬁ", "1ﬅ", "1Ｋ", "局"] {
+        for text in
+            ["", "G", "-1G", "1.5G", "1GG", "1Gi", "B", "99999999999T", "ﬁ", "1ﬅ", "1Ｋ", "局"]
+        {
             assert!(text.parse::<Memory>().is_err(), "{text}");
         }
     }

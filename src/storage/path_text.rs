@@ -4,7 +4,7 @@
 //! other text is unchanged, except that a backslash becomes `\x5C` if it would start such an escape.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 const ESCAPE_LEN: usize = 4;
 
@@ -28,9 +28,38 @@ pub(crate) fn text_of(name: impl AsRef<OsStr>) -> String {
     text
 }
 
+/// Why Windows would not create a file under this path. Windows writes to a device such as `aux` whatever the extension
+/// of the name is, so nothing would be left of `aux.sfen`. `NUL` and `CON` alone may be meant.
+pub(crate) fn windows_refusal(path: &Path) -> Option<String> {
+    let mut names = path.components().rev().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_string_lossy()),
+        _ => None,
+    });
+    let is_meant = |name: &str| ["NUL", "CON"].iter().any(|it| it.eq_ignore_ascii_case(name));
+    let mut is_last = true;
+    names.find_map(|name| {
+        if std::mem::take(&mut is_last) && is_meant(&name) {
+            return None;
+        }
+        if let Some(wrong) = name.chars().find(|c| c.is_control() || "<>:\"|?*".contains(*c)) {
+            return Some(format!("Windows does not allow {wrong} in file names"));
+        }
+        let stem = name.split('.').next()?.trim_end().to_ascii_uppercase();
+        let number = stem.strip_prefix("COM").or_else(|| stem.strip_prefix("LPT"));
+        let is_port = number.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']));
+        let is_device = is_port || ["AUX", "CON", "NUL", "PRN"].contains(&&*stem);
+        is_device.then(|| format!("{stem} is a device name of Windows"))
+    })
+}
+
 /// The name of an input in messages.
 pub(crate) fn input_name(name: &str) -> &str {
     if name == "-" { "standard input" } else { name }
+}
+
+/// The part of a path after the last separator.
+pub(crate) fn file_name_of(path: &str) -> &str {
+    path.rsplit(std::path::is_separator).next().unwrap_or_default()
 }
 
 /// The inverse of [`text_of`].
@@ -73,6 +102,29 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn device_names_and_characters_of_windows_are_refused() {
+        for (path, why) in [
+            ("NUL", ""),
+            ("out/nul", ""),
+            ("con", ""),
+            ("auxiliary.sfen", ""),
+            ("com10.sfen", ""),
+            ("局面.sfen", ""),
+            ("aux", "AUX is a device name of Windows"),
+            ("out/aux.sfen", "AUX is a device name of Windows"),
+            ("Com1.sfen", "COM1 is a device name of Windows"),
+            ("lpt1", "LPT1 is a device name of Windows"),
+            ("prn .sfen.zst", "PRN is a device name of Windows"),
+            ("nul.kif", "NUL is a device name of Windows"),
+            ("con/a.kif", "CON is a device name of Windows"),
+            ("a?b.sfen", "Windows does not allow ? in file names"),
+            ("out:1/b.sfen", "Windows does not allow : in file names"),
+        ] {
+            assert_eq!(windows_refusal(Path::new(path)).unwrap_or_default(), why, "{path}");
+        }
+    }
 
     #[test]
     fn invalid_bytes_of_names_are_escaped() {

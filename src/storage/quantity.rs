@@ -35,8 +35,11 @@ pub(crate) fn separated_quantity(number: u64, unit: &str) -> String {
     format!("{} {}", separated(number), noun(number == 1, unit))
 }
 
-/// A speed without decimals, with thousands separators.
+/// A speed with thousands separators. Only a speed below 10 has a decimal.
 pub(crate) fn rounded(speed: f64) -> String {
+    if speed > 0.0 && speed < 9.95 {
+        return format!("{speed:.1}");
+    }
     #[expect(clippy::cast_sign_loss, reason = "saturates")]
     separated(speed.round() as u64)
 }
@@ -73,6 +76,12 @@ mod tests {
     fn durations_have_at_most_two_units() {
         let durations = [0.4, 59.0, 60.0, 200.0, 18_240.0, f64::INFINITY].map(duration);
         assert_eq!(durations[..5], ["0 s", "59 s", "1 min 00 s", "3 min 20 s", "5 h 04 min"]);
+    }
+
+    #[test]
+    fn slow_speeds_have_a_decimal() {
+        let speeds = [0.0, 0.04, 0.68, 9.94, 9.96, 35.6, 12_345.6].map(rounded);
+        assert_eq!(speeds, ["0", "0.0", "0.7", "9.9", "10", "36", "12,346"]);
     }
 
     #[test]

@@ -28,6 +28,7 @@ from programs import ROOT, Missing, Wrong, call, environment, install, try_out
 try:
     from PIL import Image
     from selenium import webdriver
+    from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 except ImportError:
@@ -270,22 +271,22 @@ def play_alternatives(browser, page):
     first, back, forward, last, _ = mate.find_elements(By.CSS_SELECTOR, ".controls button")
     slider = mate.find_element(By.CSS_SELECTOR, "input")
     lines = mate.find_elements(By.CSS_SELECTOR, ".line")
-    expect("all: alternatives", [line.text for line in lines], ["☗１一飛", "☗２一飛", "☗３一飛", "☗４二飛成"])
+    expect("all: alternatives", [line.text for line in lines], ["▲１一飛", "▲２一飛", "▲３一飛", "▲４二飛成"])
     def current():
         return mate.find_element(By.CSS_SELECTOR, "[aria-current]").text
 
     lines[1].find_element(By.CSS_SELECTOR, "button").click()
     expect("all: first move", (mate.get_attribute("data-ply"), slider.get_attribute("max")), ("1", "1"))
-    expect("all: current", current(), "☗２一飛")
+    expect("all: current", current(), "▲２一飛")
     expect("all: aside", "aside" in mate.get_attribute("class"), True)
     # The promotion replaces the last move of the main line.
     lines[3].find_element(By.CSS_SELECTOR, "button").click()
     expect("all: last move", (mate.get_attribute("data-ply"), slider.get_attribute("max")), ("3", "3"))
     expect("all: end", [forward.is_enabled(), last.is_enabled()], [False, False])
     back.click()
-    expect("all: main line", (mate.get_attribute("data-ply"), current()), ("2", "2. ☖４一玉\n5a4a"))
+    expect("all: main line", (mate.get_attribute("data-ply"), current()), ("2", "2. △４一玉\n5a4a"))
     forward.click()
-    expect("all: forward", current(), "☗４二飛成")
+    expect("all: forward", current(), "▲４二飛成")
     first.click()
     expect("all: start", current(), "開始局面")
     expect("all: console", browser.console(), [])

@@ -23,12 +23,14 @@ import tempfile
 import threading
 import time
 
-from pages import DESK, PHONE, Browser, Keys, expect, webdriver
+from pages import DESK, PHONE, ActionChains, Browser, Keys, expect, webdriver
 from programs import ROOT, Missing, Wrong, exit_status, install
 
 MATE_IN_3 = "1+R2g1b2/lp+P3p2/n2Sk1ns1/p1N2pg1l/3RpPP1p/P1pP3PP/3sP1n2/L3GKG1L/B8 b 2Psp 149"
 # A mate in one: R*1a, R*2a or R*3a. R*5b mates in three.
 NOT_UNIQUE = "3pk4/9/4G4/9/9/9/9/9/9 b R 1"
+# A mate in three that begins with R*5b.
+WITH_LINE = "3pk4/9/4G4/9/9/9/9/9/9 b Rr2b3g4s4n4l17p 1"
 NO_MATE = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 # Not solved within the time of this test.
 ENDLESS = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
@@ -156,6 +158,22 @@ def set_up(page):
     page.click("#box [data-kind='G']")
     page.click("#near .owner")
     expect("set up", page.shown_sfen(), "4k4/9/4P4/9/9/9/9/9/9 b G 1")
+    # A piece of the box is chosen while a piece of the board is.
+    page.square("5c").click()
+    page.click("#box [data-kind='S']")
+    expect("not moved to the box", page.square("5c").get_attribute("aria-label"), "5c: black pawn")
+    page.click("#box [data-kind='S']")
+    drag = lambda piece, target: ActionChains(page.browser.driver).drag_and_drop(piece, target).perform()
+    drag(page.square("5c"), page.square("4c"))
+    expect("dragged", page.shown_sfen(), "4k4/9/5P3/9/9/9/9/9/9 b G 1")
+    drag(page.one("#near [data-kind='G']"), page.square("4d"))
+    expect("dragged from a hand", page.shown_sfen(), "4k4/9/5P3/5G3/9/9/9/9/9 b - 1")
+    drag(page.square("4d"), page.one("#near .owner"))
+    drag(page.square("4c"), page.square("5c"))
+    expect("dragged back", page.shown_sfen(), "4k4/9/4P4/9/9/9/9/9/9 b G 1")
+    page.browser.all("#side option")[1].click()
+    expect("White attacks", (page.shown_sfen(), page.text("#details")), ("4k4/9/4P4/9/9/9/9/9/9 w G 1", "White attacks"))
+    page.click("#undo")
     # The first tap selects a piece, the next ones change it.
     square = page.square("5c")
     square.click()
@@ -191,6 +209,20 @@ def set_up(page):
     expect("the solved position", page.shown_sfen(), shown)
     page.click("#edit")
     print("set up      a problem")
+
+
+def compare(page):
+    """Compares the moves of the text with the solution."""
+    for moves, words in (
+        ("R*5b 5a4a 5c4b", "The moves of the text are the solution."),
+        ("R*5b 5a4a 5b4b+", "Move 3 of the text is R-4b+; the solution has G-4b."),
+        ("R*4a", "Move 1 of the text is R*4a; the solution has R*5b."),
+    ):
+        page.paste(f"sfen {WITH_LINE} moves {moves}")
+        page.until("moves", lambda count=len(moves.split()): len(page.browser.all("#moves > li")), len(moves.split()))
+        page.solve(None, "Mate in 3")
+        expect("comparison", words in page.text("#details"), True)
+    print("compared    moves with the solution")
 
 
 def stop(page):
@@ -247,9 +279,14 @@ def read_files(page, folder):
     expect("the rest", page.one("#rest").is_selected(), False)
     expect("undo", page.one("#undo").is_enabled(), False)
     page.click("#edit")
-    # An unreadable text is forgotten when a problem is chosen.
+    # An unreadable text hides the verdict before it, and is forgotten when a problem is chosen.
+    page.solve(None, "Mate in 3")
     page.paste("unreadable")
     page.until("unreadable", lambda: page.text("#error").startswith("line 1: character "), True)
+    expect("old verdict", page.text("#verdict"), "")
+    page.paste(f"{GOLD}\nunreadable\n{MATE_IN_3}")
+    page.until("skipped", lambda: page.text("#error").split("; ")[0], "1 unreadable problem skipped")
+    expect("the others", len(page.browser.all("#problem option")), 2)
     page.browser.all("#problem option")[0].click()
     page.solve(None, "Mate in 1")
     drop(page, folder)
@@ -281,6 +318,12 @@ def switch_language(page):
         " && !element.textContent.trim() && !element.getAttribute('aria-label') && !element.labels?.length).length"
     expect("controls without a name", page.browser.js(unnamed), 0)
     page.solve(NO_MATE, "不詰")
+    page.paste("4k4/9/9/9/9/9/9/9/4K5 b - 1")
+    page.until("error", lambda: page.text("#error"), "読み込めません：1行目：21文字目：九段目のマスが10個です（9個必要）")
+    page.paste("4k4/9/9/9/9/9/9/9/P3K4 b 18P 1")
+    page.until("too many", lambda: page.text("#error").split("：")[-1], "歩が盤上と持駒に19枚あります（全部で18枚のはずです）")
+    page.paste(NO_MATE)
+    page.until("read", page.shown_sfen, NO_MATE)
     page.click("#language")
     print("switched    the language")
 
@@ -369,7 +412,7 @@ def check(folder):
         temporary = pathlib.Path(temporary)
         with Browser(temporary / "browser") as browser:
             page = Page(browser, address)
-            for step in (play, show_alternatives, set_up, stop, switch_language):
+            for step in (play, show_alternatives, set_up, compare, stop, switch_language):
                 step(page)
                 check_console(page, step.__name__)
             read_files(page, temporary)

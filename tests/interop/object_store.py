@@ -397,18 +397,19 @@ def check_other_machine(bench):
     common, _ = long_run(bench)
     machine, place = 0, "moved"
 
-    def copy_of_checkpoint():
+    def copied_progress():
         try:
-            return bench.get(f"{place}/in.checkpoint")
+            line = bench.get(f"{place}/in.checkpoint").split(b"\n", 1)[0]
+            return json.loads(line)["checkpoint"]["progress"]["resume_point"]["counts"]["input"]
         except bench.s3.exceptions.NoSuchKey:
-            return None
+            return 0
 
     while machine < 12:
         machine += 1
         words = ["--tmp-dir", bench.folder / f"machine-{machine}", "--checkpoint-every", "0.02", "--resume"]
-        before = copy_of_checkpoint()
+        before = copied_progress()
         process = bench.start(*common, "-o", url(place), *words)
-        wait_for(lambda: process.poll() is not None or copy_of_checkpoint() != before)
+        wait_for(lambda: process.poll() is not None or copied_progress() > before)
         if process.poll() is None:
             process.send_signal(signal.SIGKILL if machine % 2 else signal.SIGTERM)
         err = process.communicate()[1]

@@ -228,14 +228,12 @@ error: --max-abs-eval cannot be used with a.hcp: hcp records have no eval
 status 2
 error: unexpected argument '--mated' found
 
-  tip: to pass '--mated' as a value, use '-- --mated'
-
 Usage: kyokumen dataset --output <DIR> --to <parquet|jsonl|npz> <INPUT>...
 
 For more information, try '--help'.
 status 2
 error: ./a.jsonl would overwrite the input a.jsonl; choose another output
-status 2
+status 1
 error: out/a.npz exists; replace it with --force
 status 3
 nothing to do: the run has already finished
@@ -286,6 +284,9 @@ error: npz files cannot be merged, because each ends with a list of its columns;
 
 "#]]
     );
+    let refusal = dir.line("merge jsonl -o all.jsonl").fails(2);
+    let why = "the shards have no output kept; choose quarantine or quarantine_lines or rows with --stream";
+    assert!(refusal.contains(why), "{refusal}");
     assert_eq!(merge("jsonl", "all.jsonl").code, Some(0));
     assert_eq!(rows(&dir, "all.jsonl").len(), 36);
 }

@@ -43,7 +43,7 @@ fn exit_statuses_are_those_documented() {
     assert_data_eq!(
         refused,
         str![[r#"
-status 2
+status 1
 error: [FOLDER]/out/a.hcp exists; replace it with --force
 status 2
 error: [FOLDER]/a.bin has an unknown format: neither its name nor its content shows one; specify it with --from
@@ -162,7 +162,7 @@ fn the_command_line_overrides_a_configuration_file() {
         run(&dir.write("typo.toml", b"dept = 5\n")).run().transcript,
         str![[r#"
 status 2
-error: [FOLDER]/typo.toml: unknown option dept; expected one of output, [..], limit
+error: [FOLDER]/typo.toml: unknown option dept; did you mean depth?
 
 "#]]
     );
@@ -189,6 +189,10 @@ fn a_dry_run_creates_nothing() {
         "{text}"
     );
     assert!(!dir.join("out").exists());
+    let words = ["a.hcp", "a.hcp", "-o", "out", "--dry-run", "--limit", "60"];
+    let text = gen_filter(&dir).args(words).run().text();
+    let read = "read a.hcp as hcp, 50 records from record 0\nread a.hcp as hcp, 10 records from record 0\n";
+    assert!(text.starts_with(read), "{text}");
 }
 
 #[test]
@@ -291,6 +295,11 @@ fn progress_and_metrics_are_machine_readable() {
     ] {
         assert!(metrics.lines().any(|found| found == line), "{metrics}");
     }
+    let documentation = include_str!("../../docs/running.md");
+    for name in metrics.lines().filter_map(|line| line.strip_prefix("# TYPE kyokumen_")) {
+        let name = name.split(' ').next().unwrap();
+        assert!(documentation.contains(&format!("`{name}")), "{name}");
+    }
 }
 
 /// The JSON objects of a text in which each line is one.
@@ -338,6 +347,16 @@ fn status_watches_until_all_shards_are_done() {
     let shown = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
     assert!(shown.starts_with("a: 1 done, 1 missing; 25 of about 50 records"), "{shown}");
     assert!(shown.contains("\na: 2 done; 50 of 50 records"), "{shown}");
+    let mut child = dir.kyokumen(["status", "early", "--watch=1"]).0;
+    let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    thread::sleep(Duration::from_millis(500));
+    let words = ["a.hcp", "-o", "early", "--nodes", "1", "--hash-mb", "1"];
+    dir.program("gen-filter", words).succeeds();
+    let ended = child.wait_with_output().unwrap();
+    let [shown, message] =
+        [ended.stdout, ended.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(shown.starts_with("a: 1 done; 50 of 50 records\n"), "{shown}");
+    assert_eq!(message, "waiting for the first run in early\n");
     let once = dir.kyokumen(["status", "out", "--watch"]).succeeds().text();
     assert_eq!(once.matches("a: 2 done").count(), 1);
     let merged = dir.line("merge out -o all.hcp").succeeds().stderr;
@@ -354,7 +373,7 @@ fn metrics_are_served_only_at_a_free_address() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let mut transcripts = String::new();
-    for address in [&*port, "localhost"] {
+    for address in [&*port, "host:9464"] {
         let command = gen_filter(&dir).args(["a.hcp", "-o", "out", "--metrics-listen", address]);
         transcripts += &command.run().transcript.replace(&port, "PORT");
         assert!(!dir.join("out/a.manifest.json").exists());
@@ -365,14 +384,17 @@ fn metrics_are_served_only_at_a_free_address() {
 status 1
 error: cannot serve metrics at 127.0.0.1:PORT; choose another address or port: Address already in use (os error 98)
 status 2
-error: invalid value 'localhost' for '--metrics-listen <[ADDR:]PORT>': expected a port, as in 9464, or an address, as in 0.0.0.0:9464
+error: invalid value 'host:9464' for '--metrics-listen <[ADDR:]PORT>': expected a port, as in 9464, or an IP address with a port, as in 0.0.0.0:9464
 
 For more information, try '--help'.
 
 "#]]
     );
     drop(taken);
-    gen_filter(&dir).args(["a.hcp", "-o", "out", "--metrics-listen", &port]).exits(&[0]);
+    let local = format!("localhost:{port}");
+    let served = gen_filter(&dir).args(["a.hcp", "-o", "out", "-v", "--metrics-listen", &local]);
+    let message = served.exits(&[0]).stderr;
+    assert!(message.contains(&format!("metrics: http://127.0.0.1:{port}/metrics")), "{message}");
 }
 
 #[test]
@@ -380,7 +402,8 @@ fn a_dry_run_estimates_time_and_size() {
     let dir = Dir::new();
     let lines: Vec<u8> =
         records(300, 11).iter().flat_map(|record| encoded(Format::Sfen, record)).collect();
-    for input in [dir.write("a.hcp", good(300)), dir.write("b.sfen", &lines)] {
+    for (input, kib) in [(dir.write("a.hcp", good(300)), 13.5), (dir.write("b.sfen", &lines), 31.6)]
+    {
         let command = gen_filter(&dir).args([input]).args(["-o", "out", "--dry-run"]);
         let text = command.run().text();
         assert!(text.contains("write "), "{text}");
@@ -390,7 +413,8 @@ fn a_dry_run_estimates_time_and_size() {
             "{text}"
         );
         assert!(text.contains("from 300 sampled records)"), "{text}");
-        assert!(text.contains("\noutputs: about 0.0 MiB, between 0.0 and 0.0"), "{text}");
+        let outputs = format!("\noutputs: about {kib} KiB, between {kib} and {kib} KiB\n");
+        assert!(text.contains(&outputs), "{text}");
         assert!(!dir.join("out").exists());
     }
 }

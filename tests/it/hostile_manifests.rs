@@ -216,10 +216,10 @@ error: the shards in out cannot be merged:
   shard 3/3 begins at record 202 of a.hcp, expected 262 because shards are contiguous
 status: status 1
 a: 3 done; 303 of 303 records
-        shard  state               done           of      mated   unknown     rec/s        left
-          1/3  done [..]
-          2/3  done [..]
-          3/3  done [..]
+  shard  state    %  done   of  mated  unknown[..]
+    1/3  done   100[..]
+    2/3  done   100[..]
+    3/3  done   100[..]
   shard 2/3 begins at record 161 of a.hcp, expected 101 because shards are contiguous
   shard 3/3 begins at record 202 of a.hcp, expected 262 because shards are contiguous
 error: 2 problems in the manifests; standard output describes them
@@ -230,7 +230,7 @@ out/a, 3 manifests: 2 differences
 error: the outputs do not match their manifests: 2 differences
 verify one: status 0
 out/a, 1 manifest: no differences
-resume: status 2
+resume: status 1
 error: out/a-00002-of-00003.manifest.json was written for records 161 to 262 of a.hcp, but this run would read records 101 to 202; start again with --force
 retry: status 1
 error: out/a-00002-of-00003.unknown.jsonl, line 1: record [..] of a.hcp is outside the range in the manifest, so the list is from another run
@@ -252,10 +252,10 @@ error: the shards in out cannot be merged:
   shard 3/3 begins at byte 6464 of a.hcp, expected 6432 because shards are contiguous
 status: status 1
 a: 3 done; 303 of 303 records
-        shard  state               done           of      mated   unknown     rec/s        left
-          1/3  done [..]
-          2/3  done [..]
-          3/3  done [..]
+  shard  state    %  done   of  mated  unknown[..]
+    1/3  done   100[..]
+    2/3  done   100[..]
+    3/3  done   100[..]
   shard 2/3 begins at byte 3200 of a.hcp, expected 3232 because shards are contiguous
   shard 3/3 begins at byte 6464 of a.hcp, expected 6432 because shards are contiguous
 error: 2 problems in the manifests; standard output describes them
@@ -455,10 +455,10 @@ fn sums_of_endings_do_not_overflow() {
         str![[r#"
 status 1
 a: 2 done, 1 damaged; 202 of about 303 records
-        shard  state               done           of      mated   unknown     rec/s        left
-          1/3  done [..]
-          2/3  damaged                0            ?          0         0
-          3/3  done [..]
+  shard  state      %  done   of  mated  unknown[..]
+    1/3  done     100[..]
+    2/3  damaged          0    ?      0        0
+    3/3  done     100[..]
   out/a-00002-of-00003.manifest.json was changed and contradicts itself: the counts do not add up: endings = 18446744073709551615, but games played = 0
 error: 1 problem in the manifests; standard output describes it
 

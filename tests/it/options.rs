@@ -66,8 +66,9 @@ fn arguments(command: &str) -> &'static [&'static str] {
     }
 }
 
-/// Options that make the work as long as their value.
-const ENDLESS: [(&str, &str); 4] = [
+/// Options that make the work as long as their value, or wait for the work of another process.
+const ENDLESS: [(&str, &str); 5] = [
+    ("status", "watch"),
     ("generate", "count"),
     ("selfplay", "games"),
     ("marubatsu match", "games"),

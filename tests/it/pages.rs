@@ -70,11 +70,11 @@ fn solve_writes_a_page_with_playable_mates() {
     assert_eq!(count(&page, "<li><span class=\"move\""), 6 + 4);
     assert_eq!(count(&page, "type=\"range\""), 2, "only a line has a slider");
     for text in [
-        "<h2>0: &lt;script&gt;alert(1)&lt;/script&gt; · win in 5</h2>",
-        "<span>1. ☗２三と</span> <small>3c2c</small>",
-        "<h2>1: no mate</h2>",
-        "<span>2. ☗同角成</span> <small>3c6f+</small>",
-        "<h2>3: already mated</h2>",
+        "<h2>1: &lt;script&gt;alert(1)&lt;/script&gt; · win in 5</h2>",
+        "<span>1. ▲２三と</span> <small>3c2c</small>",
+        "<h2>2: no mate</h2>",
+        "<span>2. ▲同角成</span> <small>3c6f+</small>",
+        "<h2>4: already mated</h2>",
         "&lt;script&gt;alert(1)&lt;/script&gt;",
         "position sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w 2r2b3g4s4n4l17p 1<",
         "4 positions: 2 win, 1 loss, 1 no mate",
@@ -95,6 +95,25 @@ fn solve_writes_a_page_with_playable_mates() {
     assert_eq!(count(&ran.text(), "<script"), 0, "without a position there is no script");
 }
 
+#[test]
+fn the_page_of_a_collection_marks_alternatives_and_lists_bad_records() {
+    let dir = Dir::new();
+    dir.write("a.sfen", format!("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1\n<bad>\n{COOKED}\n"));
+    let words = ["solve", "--all", "a.sfen", "--to", "html", "--lang", "ja"];
+    let page = dir.kyokumen(words).exits(&[3]).text();
+    assert_sound(&page);
+    for text in [
+        "3局面: 詰み 2、不正 1",
+        "<a class=\"win\" href=\"#p1\">1: 1手で詰み</a>",
+        "<a class=\"win\" href=\"#p3\">3: 1手で詰み · <strong>余詰</strong></a>",
+        "<section class=\"card problem\" id=\"p3\">\n<h2>3: 1手で詰み</h2>",
+        "<h2>不正 1</h2>\n<ul>\n<li>line 2: character 1: found &#39;&lt;&#39;, expected a piece, a digit from 1 to 9, or \
+         +</li>\n</ul>",
+    ] {
+        assert!(page.contains(text), "{text}\n{page}");
+    }
+}
+
 /// A rook that mates from three squares, and a longer mate.
 const COOKED: &str = "3pk4/9/4G4/9/9/9/9/9/9 b R 1";
 
@@ -107,9 +126,9 @@ fn the_page_of_all_moves_has_alternatives_and_variations() {
         "<h2>win in 1</h2>",
         "<strong>not unique: 3 alternatives</strong>",
         "<summary>other checks that mate or are undecided: 3</summary>",
-        "<li><i>distance in 1</i> <span class=\"line\" data-usi=\"R*1a\">☗１一飛</span></li>",
+        "<li><i>distance in 1</i> <span class=\"line\" data-usi=\"R*1a\">▲１一飛</span></li>",
         "<li><i class=\"fault\">other in 3</i> \
-         <span class=\"line\" data-usi=\"R*5b 5a4a 5c4b\">☗５二飛 ☖４一玉 ☗４二金</span></li>",
+         <span class=\"line\" data-usi=\"R*5b 5a4a 5c4b\">▲５二飛 △４一玉 ▲４二金</span></li>",
     ] {
         assert!(page.contains(text), "{text}\n{page}");
     }
@@ -122,9 +141,9 @@ fn the_page_of_all_moves_has_alternatives_and_variations() {
         "<title>局面</title>",
         "<h2>3手で詰み</h2>",
         "<strong>余詰あり（4通り）</strong>",
-        "<li><i class=\"fault\">早詰 1手</i> <span class=\"line\" data-usi=\"R*1a\">☗１一飛</span></li>",
+        "<li><i class=\"fault\">早詰 1手</i> <span class=\"line\" data-usi=\"R*1a\">▲１一飛</span></li>",
         "<p>ほかに受けはない</p>",
-        "<li><i>最終手余詰 1手</i> <span class=\"line\" data-usi=\"5b4b+\">☗４二飛成</span></li>",
+        "<li><i>最終手余詰 1手</i> <span class=\"line\" data-usi=\"5b4b+\">▲４二飛成</span></li>",
         "<li class=\"end\"><p>詰み</p></li>",
         "aria-label=\"盤面反転\"",
     ] {
@@ -177,7 +196,7 @@ fn the_heading_of_a_page_has_the_length_of_the_whole_mate() {
     }
     // The first intended move does not mate: the page plays the mate that was found.
     let page = solve(COOKED, &["--solution", "R*4a"]);
-    for text in ["<h2>win in 1</h2>", "wrong at move 1: R*4a is proven not to mate", "1. ☗３一飛"]
+    for text in ["<h2>win in 1</h2>", "wrong at move 1: R*4a is proven not to mate", "1. ▲３一飛"]
     {
         assert!(page.contains(text), "{text}\n{page}");
     }
@@ -220,7 +239,7 @@ fn problems_of_a_page_have_their_names_and_plies() {
     dir.write("two.bod", problem("初夢") + &problem("&夢"));
     let page = dir.line("solve two.bod --to html").succeeds().text();
     for text in
-        ["<title>two.bod</title>", "<h2>0: 初夢 · win in 1</h2>", ">1: &amp;夢 · win in 1</a>"]
+        ["<title>two.bod</title>", "<h2>1: 初夢 · win in 1</h2>", ">2: &amp;夢 · win in 1</a>"]
     {
         assert!(page.contains(text), "{text}\n{page}");
     }
@@ -233,11 +252,11 @@ fn problems_of_a_page_have_their_names_and_plies() {
     dir.write("five.sfen", columns.map(|column| format!("{sfen}\t{column}\n")).concat());
     let page = dir.line("solve five.sfen --to html").succeeds().text();
     for text in [
-        "<h2>0: win in 1</h2>\n<p>Black to move · G*5b · 0 nodes</p>",
-        "<h2>1: win in 1</h2>\n<p>Black to move · 1 · 0 nodes</p>",
-        "<h2>2: No. 3 · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
-        "<h2>3: Infinity · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
-        "<h2>4: win in 1</h2>\n<p>Black to move · 0 nodes</p>",
+        "<h2>1: win in 1</h2>\n<p>Black to move · G*5b · 0 nodes</p>",
+        "<h2>2: win in 1</h2>\n<p>Black to move · 1 · 0 nodes</p>",
+        "<h2>3: No. 3 · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
+        "<h2>4: Infinity · win in 1</h2>\n<p>Black to move · 0 nodes</p>",
+        "<h2>5: win in 1</h2>\n<p>Black to move · 0 nodes</p>",
     ] {
         assert!(page.contains(text), "{text}\n{page}");
     }
@@ -312,7 +331,7 @@ fn inspect_writes_a_page_of_boards_with_arrows() {
     assert_data_eq!(
         refused,
         str![[r#"
-status 2
+status 1
 error: boards.html exists; replace it with --force
 status 2
 error: more.sfen has 1 record, numbered from 0, but 5..6 begins with record 5

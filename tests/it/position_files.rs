@@ -72,8 +72,8 @@ all nodes  52
     for (name, positions) in [("one.sfen", 1), ("two.bod", 2)] {
         let text = dir.kyokumen(["solve", name]).succeeds().text();
         assert_eq!(text.lines().count(), positions, "{name}: {text}");
-        for (index, line) in text.lines().enumerate() {
-            assert!(line.starts_with(&format!("{index:>6}  win in 1 ")), "{name}: {line}");
+        for (number, line) in (1_u32..).zip(text.lines()) {
+            assert!(line.starts_with(&format!("{number:>6}  win in 1 ")), "{name}: {line}");
         }
     }
     let mut refused = dir.kyokumen([&words[..], &["two.bod"]].concat()).run().transcript;
@@ -116,7 +116,7 @@ USI            G*5b
 手順           ☗５二金
 最短           証明済み
 
-解             余詰なし
+余詰検査       余詰なし
 各手のノード数 52
   5c5b+  ☗５二歩成       不詰
   5c5b   ☗５二歩不成     不詰
@@ -135,7 +135,7 @@ USI            G*5b
 USI            R*3a
 手順           ☗３一飛
 
-解             余詰あり（4通り）
+余詰検査       余詰あり（4通り）
 各手のノード数 1890
    1  R*5b   ☗５二飛         3手                      早詰 ☗１一飛 1手、早詰 ☗２一飛 1手、早詰 ☗３一飛 1手
    2  5a4a   ☖４一玉         2手                      ほかに受けはない
@@ -148,8 +148,8 @@ USI            R*3a
     assert_data_eq!(
         ran.text(),
         str![[r#"
-     0  不詰                           0 ノード
-     1  詰んでいる                     0 ノード
+     1  不詰                           0 ノード
+     2  詰んでいる                     0 ノード
 
 "#]]
     );
@@ -166,6 +166,108 @@ USI            R*3a
 
 "#]]
     );
+}
+
+/// A rook mates at once from three squares. ☗５二飛 mates in three.
+const COOKED: &str = "3pk4/9/4G4/9/9/9/9/9/9 b R 1";
+
+#[test]
+fn the_intended_solution_may_be_japanese_or_in_the_file() {
+    let dir = Dir::new();
+    let solve =
+        |words: &[&str]| dir.kyokumen([&["solve", "--all=line"], words].concat()).succeeds();
+    let expected = report(&solve(&[COOKED, "--solution", "R*5b 5a4a 5c4b"]).text());
+    assert!(expected.contains("   4  mate\n"), "{expected}");
+    for moves in
+        ["☗５二飛 ☖４一玉 ☗４二金", "▲５二飛△４一玉▲４二金", "５二飛打 ４一玉(51) ４二金(53)"]
+    {
+        assert_eq!(report(&solve(&[COOKED, "--solution", moves]).text()), expected, "{moves}");
+    }
+    dir.write("a.usi", format!("position sfen {COOKED} moves R*5b 5a4a 5c4b\n"));
+    for name in ["a.kif", "a.ki2", "a.csa", "a.jkf"] {
+        dir.kyokumen(["convert", "a.usi", "-o", name]).succeeds();
+        assert_eq!(report(&solve(&[name, "--solution", "file"]).text()), expected, "{name}");
+    }
+    // The file has three positions. The diagram of a problem has pieces in hand.
+    let hint = dir.line("solve a.kif --nodes 1000").succeeds().stderr;
+    let expected = "a.kif: moves follow the diagram, so the position before each move is solved; --limit 1 solves only the \
+                    diagram, and --all=line --solution file also checks the moves\n3 records: ";
+    assert!(hint.starts_with(expected), "{hint}");
+    dir.write("problem.kif", PROBLEM);
+    dir.write("two.usi", format!("startpos moves 7g7f\nposition sfen {COOKED} moves R*5b\n"));
+    let mut refused = String::new();
+    for (input, moves) in
+        [("problem.kif", "file"), ("two.usi", "file"), (COOKED, "file"), (COOKED, "５五金")]
+    {
+        refused += &dir.kyokumen(["solve", "--all", input, "--solution", moves]).run().transcript;
+    }
+    assert_data_eq!(
+        refused,
+        str![[r#"
+status 2
+error: problem.kif: --solution file needs a file with one game, which begins with the problem
+status 2
+error: two.usi: --solution file needs a file with one game, which begins with the problem
+status 2
+error: --solution file needs a file with moves after the problem
+status 2
+error: --solution: move 1, `５五金`, is not a legal move in 3pk4/9/4G4/9/9/9/9/9/9 b R 1; expected USI notation, such as G*5b, or Japanese notation, such as ▲５二金
+
+"#]]
+    );
+}
+
+#[test]
+fn a_unique_first_move_does_not_count_as_a_unique_solution() {
+    let dir = Dir::new();
+    // A mate in three with two last moves.
+    let three = "3pk4/9/4G4/9/9/9/9/9/9 b Rr2b3g4s4n4l17p 1";
+    dir.write("three.sfen", format!("{three}\n"));
+    for (all, lang, expected) in [
+        ("--all", "en", "first move unique (whole line: --all=line)"),
+        ("--all", "ja", "初手は余詰なし（全手順は --all=line）"),
+        ("--all=line", "en", "not unique: 1 alternative, only flaws"),
+        ("--all=line", "ja", "余詰あり（1通り、キズのみ）"),
+    ] {
+        for input in [three, "three.sfen"] {
+            let text = dir.kyokumen(["solve", all, input, "--lang", lang]).succeeds().text();
+            assert!(text.contains(expected), "{text}");
+        }
+    }
+    let one = ["solve", "--all", "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "--lang", "ja"];
+    let text = dir.kyokumen(one).succeeds().text();
+    assert!(text.contains("\n余詰検査       余詰なし\n"), "a mate in one: {text}");
+}
+
+#[test]
+fn the_rest_of_the_set_may_be_in_a_hand() {
+    let dir = Dir::new();
+    let rest = PROBLEM.replace("飛二　角二　金三　銀四　桂四　香四　歩十七", "残り全部");
+    dir.write("problem.kif", rest);
+    dir.kyokumen(["convert", "problem.kif", "-o", "problem.sfen"]).succeeds();
+    let line = dir.text("problem.sfen");
+    assert!(line.starts_with("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"), "{line}");
+}
+
+#[test]
+fn several_unreadable_lines_of_a_pipe_show_that_it_is_not_text_of_sfen() {
+    let dir = Dir::new();
+    let piped = |text: &str, words: &[&str]| {
+        dir.kyokumen([&["solve", "-"], words].concat()).stdin(text.as_bytes().to_vec()).run()
+    };
+    assert_data_eq!(
+        piped(PROBLEM, &[]).transcript,
+        str![[r#"
+status 2
+error: standard input, line 1: character 1: found '手', expected a piece, a digit from 1 to 9, or +; an input without a name is read as one SFEN per line; choose another format with --from, such as --from kif
+
+"#]]
+    );
+    let ran = piped(PROBLEM, &["--from", "kif"]);
+    assert!(ran.text().starts_with("win in 1\n"), "{}", ran.text());
+    // Single bad lines are skipped.
+    let ran = piped("bad\nbad\n4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1\n", &[]);
+    assert_eq!((ran.code, ran.text().lines().count()), (Some(3), 1));
 }
 
 #[test]

@@ -376,12 +376,16 @@ fn stored_evaluations_are_mixed_with_the_results() {
     assert_eq!(manifest["settings"]["keep-eval"], true);
     assert_eq!(manifest["counts"]["evaluations"], serde_json::json!({"new": 4, "stayed": 2}));
     // Another weight is another run.
-    let message = dir.line("relabel a.psv -o out0 --keep-eval --mix 0.4 --resume").fails(2);
+    let message = dir.line("relabel a.psv -o out0 --keep-eval --mix 0.4 --resume").fails(1);
     assert!(message.contains("settings.mix was 0.5 and is 0.4"), "{message}");
     for (more, why) in [
         ("--keep-eval", "--mix <WEIGHT>"),
         ("--keep-eval --mix 0.5 --engine x --nodes 1", "cannot be used with"),
-        ("--keep-eval --mix 0.5 --playouts 5", "cannot be used with"),
+        // Only the given options of a group are named.
+        (
+            "--keep-eval --mix 0.5 --playouts=5",
+            "'--keep-eval' cannot be used with:\n  --playouts <N>\n\n",
+        ),
         ("--keep-eval --mix 0.5 --policy", "cannot be used with"),
     ] {
         let message = dir.line(&format!("relabel a.psv -o b {more}")).fails(2);
@@ -401,12 +405,12 @@ fn stored_evaluations_of_games_are_mixed_with_their_results() {
     dir.write("a.psv", &bytes);
     dir.line("convert a.psv -o a.hcpe3").succeeds();
     for name in ["a.psv", "a.hcpe3"] {
-        dir.line(&format!("relabel {name} -o out-{name} --keep-eval --mix 0.5")).succeeds();
+        dir.line(&format!("relabel {name} -o {name}-out --keep-eval --mix 0.5")).succeeds();
     }
-    dir.line("convert out-a.psv/a.psv -o records.hcpe").succeeds();
-    dir.line("convert out-a.hcpe3/a.hcpe3 -o games.hcpe").succeeds();
+    dir.line("convert a.psv-out/a.psv -o records.hcpe").succeeds();
+    dir.line("convert a.hcpe3-out/a.hcpe3 -o games.hcpe").succeeds();
     assert!(dir.read("records.hcpe") == dir.read("games.hcpe"));
-    assert!(dir.read("out-a.psv/a.psv") != bytes);
+    assert!(dir.read("a.psv-out/a.psv") != bytes);
 }
 
 #[cfg(feature = "network")]

@@ -54,7 +54,10 @@ impl PositionJudge for Interrupting {
 
 /// Filters, with an interruption after this number of verdicts.
 fn run(request: JobRequest, verdicts: u64) -> Result<Completed, Error> {
-    let plan = JobPlan::new(request).unwrap();
+    run_plan(JobPlan::new(request).unwrap(), verdicts)
+}
+
+fn run_plan(plan: JobPlan, verdicts: u64) -> Result<Completed, Error> {
     let (left, cancel) = (Arc::new(AtomicU64::new(verdicts)), Arc::new(AtomicBool::new(false)));
     let make_judge = {
         let cancel = Arc::clone(&cancel);
@@ -302,6 +305,39 @@ fn a_changed_input_is_refused() {
     run_in_pieces(&left.request, u64::MAX / 2);
 }
 
+/// Only the file name, size and modification time of an input identify it. The outputs name it as at the first start.
+#[test]
+fn a_run_is_resumed_with_another_path_to_the_same_input() {
+    let left = interrupted();
+    let input = &left.request.inputs[0];
+    let modified = input.metadata().unwrap().modified().unwrap();
+    let copy = |folder: &str, name: &str| {
+        let folder = left.folder.path().join(folder);
+        fs::create_dir(&folder).unwrap();
+        fs::copy(input, folder.join(name)).unwrap();
+        let copy = fs::File::options().write(true).open(folder.join(name)).unwrap();
+        copy.set_modified(modified).unwrap();
+        let (inputs, request) = (vec![folder.join(name)], left.request.clone());
+        JobRequest {
+            inputs,
+            run: RunRequest { name: Some("a".into()), ..request.run.clone() },
+            ..request
+        }
+    };
+    let whole = with_run(&left.request, |run| run.output = left.folder.path().join("whole"));
+    run(whole.clone(), u64::MAX).unwrap();
+    left.difference(copy("renamed", "b.hcp"), "inputs[0].file");
+    let copied = copy("copied", "a.hcp");
+    run_in_pieces(&copied, u64::MAX / 2);
+    assert!(contents(&left.request.run.output) == contents(&whole.run.output));
+    assert!(run(left.request.clone(), 1).unwrap().was_done);
+    // A run that has begun elsewhere can be finished with the first path.
+    interrupt(&restarted(&copied));
+    run_in_pieces(&left.request, u64::MAX / 2);
+    let list = fs::read_to_string(left.output("a.mated.jsonl")).unwrap();
+    assert!(list.contains("copied") && list.lines().all(|line| line.contains("copied")), "{list}");
+}
+
 #[test]
 fn damaged_checkpoints_and_outputs_are_refused() {
     let left = interrupted();
@@ -344,7 +380,8 @@ fn an_interrupted_run_restarts_only_with_force() {
         JobPlan::new(with_run(&left.request, |run| (run.resume, run.force) = (false, force)))
     };
     let error = plan(false).unwrap_err();
-    assert!(error.is_usage() && error.to_string().ends_with("belongs to an interrupted run"));
+    assert!(matches!(error.kind(), ErrorKind::Exists));
+    assert!(error.to_string().ends_with("belongs to an interrupted run"));
     assert_eq!(error.remedy(), Some(Remedy::ResumeOrRestart));
     assert!(plan(true).is_ok());
     let filtered = run(restarted(&left.request), u64::MAX).unwrap();
@@ -429,6 +466,15 @@ fn a_finished_run_is_not_repeated() {
     assert!(contents(&request.run.output) == before);
     let mut other = request.clone();
     other.settings.search.depth_plies = 7;
+    // The lock cannot be taken, as in a folder without write permission.
+    let lock = request.run.output.join("a.lock");
+    let plans = [&request, &other].map(|request| JobPlan::new(request.clone()).unwrap());
+    fs::create_dir(&lock).unwrap();
+    let [third, refusal] = plans.map(|plan| run_plan(plan, u64::MAX));
+    assert!(third.unwrap().was_done);
+    let refusal = refusal.unwrap_err();
+    assert_eq!(refusal.to_string(), format!("cannot lock {}", lock.display()));
+    fs::remove_dir(&lock).unwrap();
     let depth = difference(&run(other, u64::MAX).unwrap_err(), "settings.depth");
     assert_eq!(depth, [20, 7]);
     fs::write(request.run.output.join("a.hcp"), "short").unwrap();

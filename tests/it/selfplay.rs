@@ -443,6 +443,35 @@ fn status_counts_games() {
 }
 
 #[test]
+#[cfg(unix)]
+fn status_shows_the_figures_of_the_progress_display() {
+    let bench = Bench::new();
+    let words = "selfplay -o out --model=hashed --games=100000 --playouts=16 --hash-mb=1 --threads=1 \
+                 --checkpoint-every=0.1 --progress=json";
+    let mut run = bench.0.line(words).0;
+    let mut run = run.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let shard = || bench.kyokumen(&["status", "out", "--json"]).run().json()["shards"][0].take();
+    while !bench.path("out/selfplay.checkpoint").exists() || shard()["eta_s"].is_null() {
+        assert_eq!(run.try_wait().unwrap(), None, "the run has ended");
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    assert_eq!(shard()["state"], "running");
+    let text = bench.kyokumen(&["status", "out"]).succeeds().text();
+    assert!(text.contains(" positions/s, ") && text.contains(" left\n"), "{text}");
+    assert!(!text.contains("unknown") && !text.contains("mated"), "{text}");
+    crate::signals::send(libc::SIGINT, &run);
+    let message = String::from_utf8(run.wait_with_output().unwrap().stderr).unwrap();
+    let last = message.lines().rfind(|line| line.contains("\"positions_per_s\"")).unwrap();
+    let last: Value = serde_json::from_str(last).unwrap();
+    let shard = shard();
+    assert_eq!(shard["state"], "interrupted");
+    assert_eq!(
+        [&shard["done"], &shard["records_per_s"]],
+        [&last["games"], &last["positions_per_s"]]
+    );
+}
+
+#[test]
 fn the_manifest_states_the_origin_of_the_openings() {
     let bench = Bench::new();
     let bytes: Vec<u8> = records(10, 4)

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use kyokumen::format::Format;
 use kyokumen::storage::lock::Lock;
@@ -137,7 +138,7 @@ fn more_shards_than_records_join_to_the_whole() {
             let words = [&[&*input, "--to", "jsonl"], words].concat();
             dir.program("gen-filter", [&words, &SETTINGS[..]].concat()).exits(&[0, 3]);
         };
-        let (whole, out) = (format!("whole.{format}"), format!("out.{format}"));
+        let (whole, out) = (format!("whole-{format}"), format!("out-{format}"));
         let joined = format!("{format}.jsonl");
         filter(&["-o", &whole]);
         for index in 1..=SHARDS {
@@ -163,7 +164,7 @@ status 1
 error: the shards in out cannot be merged:
   shard 2/5 is missing (out/a-00002-of-00005.manifest.json)
   shard 4/5 is not finished: out/a-00004-of-00005.manifest.json is missing
-status 2
+status 1
 error: no finished shards found in whole; repeat the command of an unfinished run with --resume; a run without --shard needs no merge
 
 "#]]
@@ -241,6 +242,14 @@ fn merge_and_verify_list_differences() {
     rewrite("\"input\": 135", "\"input\": 134");
     check();
     fs::write(&manifest, &text).unwrap();
+    // The outputs that are not joined.
+    let (mated, list) = ("out/a-00001-of-00003.hcp.mated", "out/a-00001-of-00003.mated.jsonl");
+    let before = [mated, list].map(|file| dir.read(file));
+    fs::remove_file(dir.join(mated)).unwrap();
+    dir.write(list, [&before[1][..], b"\n"].concat());
+    check();
+    dir.write(mated, &before[0]);
+    dir.write(list, &before[1]);
     dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).exits(&[0, 3]);
     transcripts += &dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript;
     transcripts += &dir
@@ -270,13 +279,40 @@ status 1
 error: the shards in out cannot be merged:
   out/a-00003-of-00003.manifest.json contradicts itself: the counts do not add up: input = 134, but kept + mated + unknown + filtered + bad = 135
   shard 3/3 has 134 records, expected 135
-status 2
+status 1
+error: the shards in out cannot be merged:
+  out/a-00001-of-00003.hcp.mated is missing
+  out/a-00001-of-00003.mated.jsonl has 1 byte, but its manifest states 0
+status 1
 error: joined.hcp exists; replace it with --force
 status 2
 error: out/a-00002-of-00003.hcp would overwrite the input out/a-00002-of-00003.hcp; choose another output
 
 "#]]
     );
+}
+
+#[test]
+fn shards_may_name_the_same_input_differently() {
+    let dir = shards("a.hcp", 3, &[2, 3]);
+    fs::create_dir(dir.join("copy")).unwrap();
+    fs::copy(dir.join("a.hcp"), dir.join("copy/a.hcp")).unwrap();
+    let modified = dir.join("a.hcp").metadata().unwrap().modified().unwrap();
+    let set_modified = |modified| {
+        let copy = fs::File::options().write(true).open(dir.join("copy/a.hcp")).unwrap();
+        copy.set_modified(modified).unwrap();
+    };
+    filter(&dir, &["./a.hcp", "-o", "out", "--shard", "2/3"]);
+    set_modified(modified);
+    filter(&dir, &["copy/a.hcp", "-o", "out", "--shard", "3/3"]);
+    dir.line("merge out -o joined.hcp").succeeds();
+    assert!(dir.read("joined.hcp") == dir.read("whole/a.hcp"));
+    // Another file with the same name and size.
+    set_modified(modified + Duration::from_secs(1));
+    filter(&dir, &["copy/a.hcp", "-o", "out", "--shard", "3/3", "--force"]);
+    let refusal = dir.line("merge out -o other.hcp").fails(1);
+    let why = "shard 3/3 belongs to a different run: inputs[0].modified_unix_ns is ";
+    assert!(refusal.contains(why), "{refusal}");
 }
 
 #[test]
@@ -340,7 +376,7 @@ fn runs_over_parts_of_split_are_not_shards() {
     assert_data_eq!(
         dir.kyokumen(["merge", "out", "-o", "joined.hcp"]).run().transcript,
         str![[r#"
-status 2
+status 1
 error: no finished shards found in out; repeat the command of an unfinished run with --resume; a run without --shard needs no merge
 
 "#]]

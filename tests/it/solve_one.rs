@@ -72,7 +72,7 @@ the search ended after 1 node; use --nodes to search more, or --time SECONDS to 
     dir.write("a.sfen", LONG);
     assert_data_eq!(
         solve(&dir, &["a.sfen", "--nodes", "1"]).text(),
-        "     0  unknown (node limit)           1 node\n"
+        "     1  unknown (node limit)           1 node\n"
     );
 }
 
@@ -190,5 +190,70 @@ For more information, try '--help'.
 "#]]
     );
     let one = solve(&dir, &["4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", "--to", "kifu"]).text();
-    assert!(one.contains("   1 ５二金打"), "{one}");
+    assert!(one.contains("   1 ５二金打\n   2 詰み\n"), "{one}");
+}
+
+#[test]
+fn games_of_mates_have_the_title_and_end_in_mate() {
+    let dir = Dir::new();
+    dir.write("a.sfen", "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1\t投了 夢\n");
+    for (format, title, end) in [
+        ("kif", "作品名：投了 夢\n", "   2 詰み\n"),
+        ("kifu", "作品名：投了 夢\n", "   2 詰み\n"),
+        ("ki2", "作品名：投了 夢\n", "まで1手で先手の勝ち\n"),
+        ("csa", "$EVENT:投了 夢\n", "%TSUMI\n"),
+        ("jkf", r#""作品名":"投了 夢""#, r#""special":"TSUMI""#),
+    ] {
+        let bytes = solve(&dir, &["a.sfen", "--to", format]).stdout;
+        let shift_jis = ["kif", "ki2"].contains(&format);
+        let text = if shift_jis {
+            dir.write(format!("a.{format}"), &bytes);
+            let to = if format == "kif" { "kifu" } else { "ki2u" };
+            let ran =
+                dir.kyokumen(["convert", &format!("a.{format}"), "-o", "-", "--to", to]).run();
+            assert!(!bytes.windows(6).any(|word| word == "投了".as_bytes()));
+            let mated = b"\x8b\x6c\x82\xdd";
+            assert_eq!(format == "kif", bytes.windows(4).any(|word| word == mated));
+            ran.text().replace("投了\n", "詰み\n")
+        } else {
+            String::from_utf8(bytes).unwrap()
+        };
+        assert!(text.contains(title) && text.contains(end), "{format}: {text}");
+    }
+}
+
+/// The message about the bad line shows that the first position is solved.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_collection_writes_its_results() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+
+    let dir = Dir::new();
+    let mate = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1";
+    dir.write("a.sfen", format!("{mate}\nbad\n{ENDLESS}\n{mate}\n"));
+    for (more, expected) in [
+        (&[][..], "     1  win in 1                       0 nodes  G*5b\n"),
+        (&["--to", "html"], "2 positions: 1 win, 1 bad · interrupted, the rest is missing"),
+    ] {
+        let words = ["a.sfen", "--nodes", "1000000000000", "--depth", "1000", "--hash-mb", "1"];
+        let mut command = dir.kyokumen(["solve"]).args(words).args(more);
+        let command = command.0.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let first = lines.next().unwrap().unwrap();
+        assert!(first.starts_with("a.sfen, line 2: "), "{first}");
+        crate::signals::send(libc::SIGINT, &child);
+        let Output { status, stdout, .. } = child.wait_with_output().unwrap();
+        let text = String::from_utf8(stdout).unwrap();
+        assert_eq!(status.code(), Some(130), "{text}");
+        assert!(text.contains(expected), "{text}");
+        let rest: Vec<String> = lines.map(|line| line.unwrap()).collect();
+        assert_eq!(rest.first().map(|it| &**it), Some("2 records: 1 win, 1 bad"), "{rest:?}");
+        assert_eq!(
+            rest.last().map(|it| &**it),
+            Some("error: interrupted after 1 position"),
+            "{rest:?}"
+        );
+    }
 }

@@ -168,7 +168,7 @@ fn the_page_is_self_contained() {
     assert_data_eq!(
         refused,
         str![[r#"
-status 2
+status 1
 error: report.html exists; replace it with --force
 status 2
 error: the following required arguments were not provided:

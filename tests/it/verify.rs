@@ -250,7 +250,7 @@ error: the following required arguments were not provided:
 Usage: kyokumen verify --progress <auto|bar|plain|json|none> <FILE>...
 
 For more information, try '--help'.
-status 2
+status 1
 error: q/a.good.psv exists; replace it with --force
 
 "#]]

@@ -16,6 +16,7 @@ from kyokumen._errors import (
     PermissionDeniedError,
     PositionError,
     FileError,
+    UnknownLengthError,
     UsageError,
 )
 from kyokumen._loader import DataLoader
@@ -41,7 +42,7 @@ from kyokumen._native import (
     in_check,
     keys,
     legal_move_mask,
-    open,
+    open as open,
     solve_many,
     to_sfens,
 )
@@ -66,6 +67,7 @@ from kyokumen._operations import (
 from kyokumen._report import Report
 from kyokumen._results import Boards, Solutions, Verdict
 
+# Without `open`, because `from kyokumen import *` must not replace the function of Python.
 __all__ = [
     "Archive",
     "BadRecordError",
@@ -89,6 +91,7 @@ __all__ = [
     "Solution",
     "Solutions",
     "Solver",
+    "UnknownLengthError",
     "UsageError",
     "Verdict",
     "Writer",
@@ -110,7 +113,6 @@ __all__ = [
     "keys",
     "legal_move_mask",
     "merge",
-    "open",
     "relabel",
     "sample",
     "selfplay",

@@ -1,4 +1,4 @@
-"""Unpickling of archives and records."""
+"""Unpickling of archives, records and results of the solver."""
 
 from __future__ import annotations
 
@@ -34,3 +34,13 @@ def restore(sfen: str, fields: tuple[Any, Any], index: int, data: bytes) -> _nat
         for_training=for_training,
     )
     return record._located(index, data)
+
+
+def restore_solution(stored: Any) -> _native.Solution:
+    """Makes a pickled solution."""
+    return _native.Solution._restored(stored)
+
+
+def restore_proof(data: bytes) -> _native.Proof:
+    """Makes a pickled proof."""
+    return _native.Proof.from_bytes(data)

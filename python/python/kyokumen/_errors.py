@@ -65,6 +65,10 @@ class PermissionDeniedError(FileError, PermissionError):
     """The operating system does not permit the access to a file."""
 
 
+class UnknownLengthError(KyokumenError, TypeError):
+    """The length is unknown. A TypeError, as for objects without a length."""
+
+
 class ExistsError(UsageError, FileExistsError):
     """An output exists. `force=True` replaces it."""
 

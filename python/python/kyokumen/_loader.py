@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+import json
+from collections.abc import Iterator
+from typing import Any, Literal
 
-from kyokumen import _native
-
-if TYPE_CHECKING:
-    from kyokumen._native import LoaderOptions
-    from typing_extensions import Unpack
+from kyokumen import _native, _options
+from kyokumen._options import Unpack, _Paths
 
 
 class DataLoader:
@@ -48,12 +45,12 @@ class DataLoader:
 
     def __init__(
         self,
-        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        paths: _Paths,
         batch_size: int = 4096,
         *,
         epoch: int = 0,
         tensors: Literal["numpy", "torch"] = "numpy",
-        **options: Unpack[LoaderOptions],
+        **options: Unpack[_options.LoaderOptions],
     ) -> None:
         if tensors not in ("numpy", "torch"):
             raise ValueError(f'tensors must be "numpy" or "torch", not {tensors!r}')
@@ -61,6 +58,7 @@ class DataLoader:
             raise ValueError('tensors="torch" cannot hold structured records: set features to another value')
         self._loader = _native.Loader(paths, batch_size=batch_size, **options)
         self._arguments = (paths, batch_size, options)
+        self._identity: dict[str, Any] = json.loads(self._loader.identity)
         self.tensors = tensors
         self.epoch = epoch
         self._begin = (0, 0, 0)
@@ -68,6 +66,15 @@ class DataLoader:
 
     def __len__(self) -> int:
         return self._loader.batches
+
+    def __repr__(self) -> str:
+        _, batch_size, options = self._arguments
+        files = len(self._identity["files"])
+        shown = "".join(f", {name}={value!r}" for name, value in options.items() if name in ("features", "rank"))
+        return (
+            f"<kyokumen.DataLoader of {files} file{'s' if files > 1 else ''}, {self.records} records, "
+            f"batch_size={batch_size}{shown}, epoch={self.epoch}>"
+        )
 
     @property
     def records(self) -> int:
@@ -98,7 +105,7 @@ class DataLoader:
         window, record, number = self._place
         return {
             "version": 1,
-            "identity": self._loader.identity,
+            "identity": self._identity,
             "epoch": self.epoch,
             "window": window,
             "record": record,
@@ -107,11 +114,13 @@ class DataLoader:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Makes the next iteration resume from a state."""
-        if state.get("version") != 1 or state.get("identity") != self._loader.identity:
-            raise ValueError(
-                "the state belongs to a loader with other files or settings: "
-                f"expected {self._loader.identity}, found {state.get('identity')}"
-            )
+        found = state.get("identity")
+        if state.get("version") != 1 or not isinstance(found, dict):
+            raise ValueError("the state is not from DataLoader.state_dict")
+        own = self._identity
+        other = [f"{name} is {own[name]!r}, not {found.get(name)!r}" for name in own if own[name] != found.get(name)]
+        if other:
+            raise ValueError(f"the state belongs to a loader with other files or settings: {'; '.join(other)}")
         self.epoch = state["epoch"]
         self._begin = self._place = (state["window"], state["record"], state["batch"])
 

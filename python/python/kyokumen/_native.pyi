@@ -1,7 +1,7 @@
 """Types of `kyokumen._native`. The docstrings of the functions have more detail: `help(kyokumen)`."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, final, overload, type_check_only
 
 import numpy as np
@@ -9,14 +9,9 @@ import numpy.typing as npt
 from typing_extensions import Self, Unpack
 
 from kyokumen._options import (
-    Filters,
-    Reading,
-    Search,
-    _Dialect,
-    _InCheck,
+    LoaderOptions,
     _Path,
     _Paths,
-    _WhenHopeless,
 )
 from kyokumen._results import Boards, Solutions
 
@@ -31,34 +26,16 @@ __version__: str
 _bytes: TypeAlias = bytes
 _Result: TypeAlias = Literal["black", "white", "draw"]
 _Verdict: TypeAlias = Literal["win", "loss", "no_mate", "unknown"]
+_Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
+_InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
+_WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
 _OnError: TypeAlias = Literal["stop", "skip"]
 _Numbers: TypeAlias = Literal["float32", "float16", "bits"]
 _Records: TypeAlias = Archive | npt.NDArray[Any]
 """An archive of fixed-size records, or an array with a dtype of `kyokumen.dtypes`."""
-
-@type_check_only
-class LoaderOptions(Filters, Reading, Search, total=False):
-    features: Literal["dlshogi", "halfkp", "halfka_hm", "records"]
-    planes: Literal[57, 119]
-    dtype: _Numbers
-    mirror: bool | Literal["random"]
-    scale: float
-    policy: bool
-    sample_seed: int | None
-    shuffle: bool
-    seed: int
-    segment: int
-    window: int
-    rank: int
-    world_size: int
-    drop_last: bool
-    threads: int
-    ahead: int | None
-    on_error: _OnError
-    exclude: _Paths | None
-    drop_mated: bool
-    spool: bool
-    tmp_dir: _Path | None
+_PositionLike: TypeAlias = Position | Record | str
+"""A position, a record, an SFEN, or a position of the USI protocol, such as "startpos moves 7g7f"."""
+_Positions: TypeAlias = _Records | Iterable[_PositionLike]
 
 def open(path: _Path, *, format: str | None = None, dialect: _Dialect | None = None) -> Archive:
     """Opens a file of records in any format. `format` and `dialect` are detected by default."""
@@ -131,7 +108,7 @@ class Record:
 
     def __new__(
         cls,
-        position: Position | str,
+        position: _PositionLike,
         *,
         move: Move | str | None = None,
         eval_cp: int | None = None,
@@ -229,7 +206,8 @@ def create(path: _Path, *, fill: str | Mapping[str, object] | None = None, force
 
 @final
 class Writer:
-    """A file that is being written. Without `close` or a `with` block, it never gets its name."""
+    """A file that is being written. Without `close` or a `with` block, it never gets its name. `lost` names what the format
+    cannot hold."""
 
     def write(self, content: Record | Game) -> None: ...
     @property
@@ -324,24 +302,24 @@ class Position:
     def _repr_svg_(self) -> str: ...
     def _repr_html_(self) -> str: ...
 
-def decode(records: _Records, *, threads: int = 0) -> Boards:
+def decode(records: _Positions, *, threads: int = 0) -> Boards:
     """The boards, hands, sides to move and plies of records, as arrays."""
 
 def encode(
-    positions: _Records | Sequence[str], *, format: Literal["hcp", "psfen"] = "hcp", threads: int = 0
+    positions: _Positions, *, format: Literal["hcp", "psfen"] = "hcp", threads: int = 0
 ) -> npt.NDArray[Any]:
-    """Packs positions, given as SFENs or records."""
+    """Packs positions."""
 
-def to_sfens(records: _Records, *, threads: int = 0) -> list[str]:
+def to_sfens(records: _Positions, *, threads: int = 0) -> list[str]:
     """The positions of records as SFENs."""
 
-def keys(records: _Records, *, threads: int = 0) -> npt.NDArray[np.uint8]:
+def keys(records: _Positions, *, threads: int = 0) -> npt.NDArray[np.uint8]:
     """Keys of positions [N, 16]. Equal boards, hands and sides to move have equal keys in all formats."""
 
-def in_check(records: _Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
+def in_check(records: _Positions, *, threads: int = 0) -> npt.NDArray[np.bool_]:
     """Whether the side to move is in check [N]."""
 
-def legal_move_mask(records: _Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
+def legal_move_mask(records: _Positions, *, threads: int = 0) -> npt.NDArray[np.bool_]:
     """Marks the legal moves among dlshogi's move labels [N, 2187]."""
 
 def has_legal_move(records: _Records, *, threads: int = 0) -> npt.NDArray[np.bool_]:
@@ -362,7 +340,7 @@ class Solver:
     ) -> Self: ...
     def solve(
         self,
-        position: Position | str,
+        position: _PositionLike,
         *,
         depth: int | None = None,
         nodes: int | None = None,
@@ -394,6 +372,9 @@ class Solution:
     def elapsed_ms(self) -> float: ...
     @property
     def proof(self) -> Proof | None: ...
+    def _repr_html_(self) -> str: ...
+    @staticmethod
+    def _restored(stored: Any) -> Solution: ...
 
 @final
 class Proof:
@@ -412,7 +393,7 @@ class Proof:
     def __len__(self) -> int: ...
 
 def solve_many(
-    records: _Records,
+    records: _Positions,
     *,
     threads: int = 0,
     depth: int | None = None,
@@ -425,7 +406,7 @@ def solve_many(
     """Solves all positions on all threads. Equal positions are searched once."""
 
 def dlshogi(
-    records: _Records,
+    records: _Positions,
     *,
     planes: Literal[57, 119] = 57,
     dtype: _Numbers = "float32",
@@ -442,12 +423,12 @@ def dlshogi_labels(
     """Labels for training a dlshogi network: move [N], result [N], value [N]."""
 
 def halfkp(
-    records: _Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
+    records: _Positions, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
 ) -> npt.NDArray[np.int32]:
     """Active features of HalfKP [N, 2, 38], seen from the side to move and from the opponent."""
 
 def halfka_hm(
-    records: _Records, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
+    records: _Positions, *, mirror: bool = False, out: npt.NDArray[np.int32] | None = None, threads: int = 0
 ) -> npt.NDArray[np.int32]:
     """Active features of HalfKA_hm2 [N, 2, 40], seen from the side to move and from the opponent."""
 

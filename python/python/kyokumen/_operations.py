@@ -6,20 +6,21 @@ Each function returns the report that the command writes as JSON or as a manifes
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
-from kyokumen import _native
+from kyokumen import _native, _options
 from kyokumen._errors import UsageError
-
-if TYPE_CHECKING:
-    from kyokumen import _options as types
-    from kyokumen._options import _Path, _Paths
-    from kyokumen._report import Report
-    from typing_extensions import Unpack
+from kyokumen._options import Unpack, _Path, _Paths
+from kyokumen._report import Report
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _HELP = _native.options()
+_PROGRESS = (
+    "- `progress`. True shows a bar of the package tqdm, which must be installed; a tqdm bar is updated; a function is "
+    "called with snapshots: `done`, `total`, `rate`, `eta_s` and others."
+)
 
 
 def _documented(command: str) -> Callable[[_Function], _Function]:
@@ -30,6 +31,8 @@ def _documented(command: str) -> Callable[[_Function], _Function]:
         for name, value, text in _HELP[command]:
             if name not in function.__annotations__:
                 lines.append(f"- `{name}`{': ' + value if value else ''}. {text}")
+        if command not in ("generate", "inspect", "status"):
+            lines.append(_PROGRESS)
         function.__doc__ = "\n".join(lines)
         return function
 
@@ -50,25 +53,25 @@ def _calls(command: str, inputs: _Paths, given: Mapping[str, Any]) -> list[Repor
 
 
 @_documented("convert")
-def convert(inputs: _Paths, output: _Path, **options: Unpack[types.ConvertOptions]) -> Report:
+def convert(inputs: _Paths, output: _Path, **options: Unpack[_options.ConvertOptions]) -> Report:
     """Converts records from any format to any other format."""
     return _call("convert", inputs, options, output=output)
 
 
 @_documented("shuffle")
-def shuffle(inputs: _Paths, output: _Path, **options: Unpack[types.RearrangeOptions]) -> Report:
+def shuffle(inputs: _Paths, output: _Path, **options: Unpack[_options.RearrangeOptions]) -> Report:
     """Shuffles the records of files."""
     return _call("shuffle", inputs, options, output=output)
 
 
 @_documented("dedup")
-def dedup(inputs: _Paths, output: _Path, **options: Unpack[types.DedupOptions]) -> Report:
+def dedup(inputs: _Paths, output: _Path, **options: Unpack[_options.DedupOptions]) -> Report:
     """Removes duplicate records from files."""
     return _call("dedup", inputs, options, output=output)
 
 
 @_documented("split")
-def split(inputs: _Paths, output: _Path, **options: Unpack[types.SplitOptions]) -> Report:
+def split(inputs: _Paths, output: _Path, **options: Unpack[_options.SplitOptions]) -> Report:
     """Distributes the records of files over several files.
 
     Set one of `parts`, `size` and `records`, or with `by="game"` and `by="position"` the `weights` of the parts.
@@ -77,19 +80,28 @@ def split(inputs: _Paths, output: _Path, **options: Unpack[types.SplitOptions]) 
 
 
 @_documented("sample")
-def sample(inputs: _Paths, output: _Path, **options: Unpack[types.SampleOptions]) -> Report:
-    """Draws a random sample of the records of files: `count` records, or each record with probability `rate`."""
-    return _call("sample", inputs, options, output=output)
+def sample(inputs: _Paths, output: _Path, **options: Unpack[_options.SampleOptions]) -> Report:
+    """Draws a random sample of the records of files: `count` records, or each record with probability `rate`.
+
+    Warns that the records stay in the inputs.
+    """
+    report = _call("sample", inputs, options, output=output)
+    warnings.warn(
+        "the drawn records are still in the inputs, so they are no validation set; to separate one, use "
+        'kyokumen.split(…, by="game", weights=[95, 5], names=["train", "valid"])',
+        stacklevel=2,
+    )
+    return report
 
 
 @_documented("interleave")
-def interleave(inputs: _Paths, output: _Path, **options: Unpack[types.InterleaveOptions]) -> Report:
+def interleave(inputs: _Paths, output: _Path, **options: Unpack[_options.InterleaveOptions]) -> Report:
     """Mixes files into one file. The records of each input keep their order."""
     return _call("interleave", inputs, options, output=output)
 
 
 @_documented("stats")
-def stats(inputs: _Paths, **options: Unpack[types.StatsOptions]) -> Report:
+def stats(inputs: _Paths, **options: Unpack[_options.StatsOptions]) -> Report:
     """Statistics of files: evaluations, plies, results, moves, pieces, repetitions.
 
     With `html`, also writes a page with plots.
@@ -98,7 +110,7 @@ def stats(inputs: _Paths, **options: Unpack[types.StatsOptions]) -> Report:
 
 
 @_documented("verify")
-def verify(inputs: _Paths | None = None, **options: Unpack[types.VerifyOptions]) -> list[Report]:
+def verify(inputs: _Paths | None = None, **options: Unpack[_options.VerifyOptions]) -> list[Report]:
     """Checks all records of the `inputs`, the outputs that a `manifest` lists, or the proofs in a `proof` file.
 
     Returns a report for each file or manifest.
@@ -109,7 +121,7 @@ def verify(inputs: _Paths | None = None, **options: Unpack[types.VerifyOptions])
 
 
 @_documented("filter")
-def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[types.FilterOptions]) -> Report:
+def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[_options.FilterOptions]) -> Report:
     """Removes positions with a proven forced mate.
 
     Returns the manifest of the run, and in `was_done` whether it had already been completed earlier. With
@@ -123,7 +135,7 @@ def gen_filter(inputs: _Paths | None, output: _Path, **options: Unpack[types.Fil
 
 
 @_documented("dataset")
-def dataset(inputs: _Paths, output: _Path, **options: Unpack[types.DatasetOptions]) -> Report:
+def dataset(inputs: _Paths, output: _Path, **options: Unpack[_options.DatasetOptions]) -> Report:
     """Writes a table of positions with their mate verdicts, in the format `to`.
 
     Returns the manifest of the run, with `was_done`, or with `dry_run` its plan, like `gen_filter`.
@@ -132,7 +144,7 @@ def dataset(inputs: _Paths, output: _Path, **options: Unpack[types.DatasetOption
 
 
 @_documented("relabel")
-def relabel(inputs: _Paths, output: _Path, **options: Unpack[types.RelabelOptions]) -> Report:
+def relabel(inputs: _Paths, output: _Path, **options: Unpack[_options.RelabelOptions]) -> Report:
     """Replaces the evaluations of records with those of a network (`model`) or a USI engine (`engine`).
 
     Returns the manifest of the run, with `was_done`, or with `dry_run` its plan, like `gen_filter`.
@@ -141,22 +153,22 @@ def relabel(inputs: _Paths, output: _Path, **options: Unpack[types.RelabelOption
 
 
 @_documented("selfplay")
-def selfplay(output: _Path, **options: Unpack[types.SelfPlayOptions]) -> Report:
+def selfplay(output: _Path, **options: Unpack[_options.SelfPlayOptions]) -> Report:
     """Plays `games` games of the networks `model` against themselves and writes them as training data.
 
-    Returns the manifest of the run, with `was_done`, or with `dry_run` its plan. `progress` gets snapshots of the games.
+    Returns the manifest of the run, with `was_done`, or with `dry_run` its plan.
     """
     return _call("selfplay", [], options, output=output)
 
 
 @_documented("generate")
-def generate(output: _Path, **options: Unpack[types.GenerateOptions]) -> Report:
+def generate(output: _Path, **options: Unpack[_options.GenerateOptions]) -> Report:
     """Writes `count` test records from random games. Returns the number of games by the way in which they ended."""
     return _call("generate", [], options, output=output)
 
 
 @_documented("inspect")
-def inspect(inputs: _Paths, **options: Unpack[types.InspectOptions]) -> list[Report]:
+def inspect(inputs: _Paths, **options: Unpack[_options.InspectOptions]) -> list[Report]:
     """Describes single records of files, by default the first of each file.
 
     A bad record has its `error` instead of its fields. With `html`, writes the records to a page with boards and returns
@@ -166,7 +178,7 @@ def inspect(inputs: _Paths, **options: Unpack[types.InspectOptions]) -> list[Rep
 
 
 @_documented("merge")
-def merge(folder: _Path, output: _Path, **options: Unpack[types.MergeOptions]) -> Report:
+def merge(folder: _Path, output: _Path, **options: Unpack[_options.MergeOptions]) -> Report:
     """Joins the shards of the run in `folder` into one file."""
     return _call("merge", folder, options, output=output)
 

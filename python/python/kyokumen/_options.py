@@ -1,22 +1,24 @@
-"""Types of the options of functions. Imported only for type checking."""
+"""Types of the options of functions: dictionaries, whose keys are the keyword arguments."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypedDict
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypedDict
 
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal, TypeAlias
+from kyokumen._report import Report
 
-    from kyokumen._report import Report
+if sys.version_info >= (3, 11):
+    from typing import Unpack as Unpack
+else:
+    try:
+        from typing_extensions import Unpack as Unpack
+    except ImportError:
+        Unpack = Any
 
-    _Path: TypeAlias = str | os.PathLike[str]
-    _Paths: TypeAlias = _Path | Sequence[_Path]
-    _Dialect: TypeAlias = Literal["apery", "yaneuraou", "rshogi"]
-    _BadPolicy: TypeAlias = Literal["stop", "skip", "quarantine"]
-    _InCheck: TypeAlias = Literal["both", "and", "or", "skip"]
-    _WhenHopeless: TypeAlias = Literal["give-up", "go-on"]
+_Path: TypeAlias = str | os.PathLike[str]
+_Paths: TypeAlias = _Path | Sequence[_Path]
 
 
 class Filters(TypedDict, total=False):
@@ -48,7 +50,13 @@ class Reading(TypedDict, total=False):
     """Format and move encoding of the inputs."""
 
     from_: str | None
-    dialect: _Dialect | None
+    dialect: Literal["apery", "yaneuraou", "rshogi"] | None
+
+
+class OnError(TypedDict, total=False):
+    """What to do with bad records."""
+
+    on_error: Literal["stop", "skip", "quarantine"] | None
 
 
 class Running(TypedDict, total=False):
@@ -66,8 +74,8 @@ class Search(TypedDict, total=False):
     depth: int | None
     nodes: int | None
     hash_mb: int | None
-    in_check: _InCheck | None
-    when_hopeless: _WhenHopeless | None
+    in_check: Literal["both", "and", "or", "skip"] | None
+    when_hopeless: Literal["give-up", "go-on"] | None
 
 
 class Sampled(Filters, total=False):
@@ -76,7 +84,31 @@ class Sampled(Filters, total=False):
     seed: int | None
 
 
-class ConvertOptions(Sampled, Reading, Running, total=False):
+class LoaderOptions(Filters, Reading, Search, total=False):
+    features: Literal["dlshogi", "halfkp", "halfka_hm", "records"]
+    planes: Literal[57, 119]
+    dtype: Literal["float32", "float16", "bits"]
+    mirror: bool | Literal["random"]
+    scale: float
+    policy: bool
+    sample_seed: int | None
+    shuffle: bool
+    seed: int
+    segment: int
+    window: int
+    rank: int
+    world_size: int
+    drop_last: bool
+    threads: int
+    ahead: int | None
+    on_error: Literal["stop", "skip"]
+    exclude: _Paths | None
+    drop_mated: bool
+    spool: bool
+    tmp_dir: _Path | None
+
+
+class ConvertOptions(Sampled, Reading, OnError, Running, total=False):
     to: str | None
     fill: str | Mapping[str, object] | None
     dedup: bool
@@ -91,13 +123,11 @@ class ConvertOptions(Sampled, Reading, Running, total=False):
     csa_version: Literal["2.2", "3.0"] | None
     make_games: str | None
     limit: int | None
-    on_error: _BadPolicy | None
     checksums: bool
 
 
-class Rearranging(Sampled, Reading, Running, total=False):
+class Rearranging(Sampled, Reading, OnError, Running, total=False):
     to: str | None
-    on_error: _BadPolicy | None
     memory: str | int | None
 
 
@@ -159,8 +189,8 @@ class RunOptions(Running, total=False):
     tmp_dir: _Path | None
 
 
-class JobOptions(RunOptions, Sampled, Reading, total=False):
-    on_error: _BadPolicy | None
+class JobOptions(RunOptions, Sampled, Reading, OnError, total=False):
+    """Options of runs over records."""
 
 
 class FilterOptions(JobOptions, Search, total=False):

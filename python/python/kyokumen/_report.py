@@ -56,8 +56,11 @@ def callback(progress: Any) -> Callable[[Report], object] | None:
     if progress is None or progress is False:
         return None
     if progress is True:
-        from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
-
+        try:
+            from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
+        except ModuleNotFoundError as error:
+            message = "progress=True needs the package tqdm: install it, or set progress to a function"
+            raise ModuleNotFoundError(message, name=error.name) from None
         progress = tqdm(unit_scale=True)
     if callable(progress):
         call: Callable[[Report], object] = progress

@@ -27,7 +27,7 @@ class Boards(NamedTuple):
 
 
 class Verdict(IntEnum):
-    """Verdicts in arrays, seen from the side to move."""
+    """Verdicts in arrays, seen from the side to move. `Verdict[solution.verdict.upper()]` is that of a `Solution`."""
 
     LOSS = -1
     """The side to move is being mated, or has no legal move."""

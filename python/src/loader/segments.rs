@@ -97,7 +97,9 @@ impl DataSet {
         let wrong = |reason: &dyn ToString| {
             Failure::usage(format!("{}: {}", list.display(), reason.to_string()))
         };
-        let text = std::fs::read_to_string(list).map_err(|error| wrong(&error))?;
+        let name = list.display().to_string();
+        let text = std::fs::read_to_string(list);
+        let text = text.map_err(|error| Failure::unreadable(&name, 0, &error))?;
         let mut excluded = 0;
         for line in text.lines().filter(|line| !line.is_empty()) {
             let mated: Mated = serde_json::from_str(line).map_err(|error| wrong(&error))?;
@@ -155,13 +157,18 @@ impl DataSet {
         &self.files[number]
     }
 
-    pub(super) fn identity(&self) -> String {
+    /// The names of the files without their folders, and their numbers of records.
+    pub(super) fn names_and_lengths(&self) -> Vec<(String, u64)> {
         let file = |file: &DataFile| {
             let name = Path::new(&file.input.name).file_name().unwrap_or_default();
-            format!("{}:{}", name.display(), file.records)
+            (name.display().to_string(), file.records)
         };
-        let files: Vec<_> = self.files.iter().map(file).collect();
-        format!("{} excluded={}", files.join(","), self.excluded.len())
+        self.files.iter().map(file).collect()
+    }
+
+    /// Number of excluded records.
+    pub(super) fn excluded(&self) -> usize {
+        self.excluded.len()
     }
 
     /// Reads a segment. `segment` is its number over all files.

@@ -36,11 +36,6 @@ impl RecordChoice {
             || self.on_error == BadPolicy::Skip
             || self.search.is_some()
     }
-
-    pub(super) fn identity(&self) -> String {
-        let Self { filters, on_error, search } = self;
-        format!("{filters:?} {on_error:?} {search:?}")
-    }
 }
 
 /// Progress of an epoch: the window, and the number of its records that are done, in the order of use.

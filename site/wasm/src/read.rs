@@ -17,6 +17,9 @@ pub(crate) struct Problems {
     problems: Vec<Problem>,
     /// Whether the text has more problems than the answer.
     is_cut: bool,
+    /// Number of unreadable problems that were skipped, and why the first of them is unreadable.
+    skipped: usize,
+    first_fault: Option<String>,
 }
 
 /// A position with the moves that follow it in the text.
@@ -34,7 +37,7 @@ pub(crate) fn problems(bytes: &[u8]) -> Result<Problems, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let format = format_of(bytes);
     let mut problems = Vec::new();
-    let mut is_cut = false;
+    let (mut is_cut, mut skipped, mut first_fault) = (false, 0, None);
     let mut all: Box<dyn Iterator<Item = Result<Problem, String>>> = match format {
         Some(format) => Box::new(games(format, bytes)),
         None => Box::new(lines(bytes)),
@@ -44,12 +47,18 @@ pub(crate) fn problems(bytes: &[u8]) -> Result<Problems, String> {
         if is_cut {
             break;
         }
-        problems.push(problem?);
+        match problem {
+            Ok(problem) => problems.push(problem),
+            Err(fault) => {
+                skipped += 1;
+                first_fault.get_or_insert(fault);
+            }
+        }
     }
     if problems.is_empty() {
-        return Err("the text contains no position".to_owned());
+        return Err(first_fault.unwrap_or_else(|| "the text contains no position".to_owned()));
     }
-    Ok(Problems { problems, is_cut })
+    Ok(Problems { problems, is_cut, skipped, first_fault })
 }
 
 /// The format of a text by its lines. `None` for lines of SFEN or USI.

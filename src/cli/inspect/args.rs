@@ -33,7 +33,7 @@ Examples:
 
 Exit status:
   0  success
-  1  failure
+  1  failure, such as an output that exists
   2  usage error, or a file of unknown format
   3  no record to show, or a bad record")]
 pub(in crate::cli) struct InspectArgs {

@@ -48,7 +48,7 @@ pub(super) fn show(plan: &JobPlan) -> anyhow::Result<ExitStatus> {
 pub(in crate::cli) fn summary(counts: &Counts) -> String {
     let filtered: u64 = counts.filtered.values().sum();
     let evaluations = &counts.evaluations;
-    let line = format!("{}: {} evaluated", records(counts.input), evaluations.new);
+    let line = format!("{}: {} with a new evaluation", records(counts.input), evaluations.new);
     let bad = counts.bad_records();
     let stayed = (evaluations.stayed, "kept their evaluation (mate, or not for training)");
     let line = with_counts(line, &[stayed, (filtered, "filtered"), (bad, "bad")]);

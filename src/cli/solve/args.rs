@@ -13,6 +13,7 @@ use crate::cli::exit::Usage;
 use crate::cli::option::{LanguageArgs, location, seconds, threads, whole_number, word};
 use crate::cli::progress::ProgressMode;
 use crate::cli::search_args::SearchArgs;
+use crate::format::parse_kif_move;
 use crate::mate::alternatives::{AllMoves, Extent};
 use crate::mate::judge::MateSettings;
 use crate::mate::solve::SolveOptions;
@@ -57,7 +58,7 @@ Examples:
 
 Exit status:
   0  success
-  1  failure
+  1  failure, such as an output that exists
   2  usage error, or a file whose content contradicts its name
   3  nothing was read, or some records were bad
   129, 130 or 143  interrupted by a signal")]
@@ -98,18 +99,19 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long)]
     pub(super) tsume_plies: bool,
 
-    /// Search every move: show which moves mate and whether the solution is unique. `line` does this for each position
-    /// of the main line and shows which defences last longest. These searches have no depth limit unless
-    /// --depth is given. Can be combined with --json or --to html, not with another --to
+    /// Search every first move: show which moves mate. `line` does this for each position of the main line. Only this
+    /// shows whether the whole solution is unique, and which defences last longest. These searches have no depth limit
+    /// unless --depth is given. Can be combined with --json or --to html, not with another --to
     #[arg(long, value_name = "moves|line", num_args = 0..=1, require_equals = true, default_missing_value = "moves", value_parser = word::<Extent>)]
     pub(super) all: Option<Extent>,
 
     #[arg(long, value_name = "N", requires = "all", help = all_nodes_help(), value_parser = whole_number::<u64>(..))]
     pub(super) all_nodes: Option<u64>,
 
-    /// Intended solution or its first moves, in USI notation and separated by spaces; the main line follows it. Needs
-    /// --all and a single position
-    #[arg(long, value_name = "MOVES", requires = "all")]
+    /// Intended solution or its first moves, in USI notation or Japanese (`▲５二金`), separated by spaces; the main line
+    /// follows it. `file` takes the moves of the file, a single game that begins with the problem. Needs --all and a
+    /// single position
+    #[arg(long, value_name = "MOVES|file", requires = "all")]
     pub(super) solution: Option<String>,
 
     /// Write the proofs of all mates to a file for `kyokumen verify --proof`, zstd-compressed if its name ends in .zst
@@ -190,21 +192,36 @@ impl SolveArgs {
         }
     }
 
+    /// Whether the intended solution is in the input file.
+    pub(super) fn follows_game(&self) -> bool {
+        self.solution.as_deref() == Some("file")
+    }
+
     /// Parses `--solution`; every move must be legal.
     pub(super) fn intended(&self, position: &Position) -> Result<Vec<Move>, Usage> {
-        let mut position = position.clone();
-        let words = self.solution.iter().flat_map(|text| text.split_ascii_whitespace());
-        let moves = words.zip(1..).map(|(word, number): (_, u32)| {
-            let m = Move::from_usi(word).ok_or_else(|| {
+        const SIGNS: [char; 6] = ['▲', '△', '☗', '☖', '▼', '▽'];
+        if self.follows_game() {
+            let why = "--solution file needs a file with moves after the problem";
+            return Err(Usage(why.to_owned()));
+        }
+        let (mut position, mut last) = (position.clone(), None);
+        // In Japanese, a sign also separates moves, and a space may follow 同.
+        let text = self.solution.as_deref().unwrap_or_default().replace("同 ", "同");
+        let text =
+            SIGNS.into_iter().fold(text, |text, sign| text.replace(sign, &format!(" {sign}")));
+        let moves = text.split_ascii_whitespace().zip(1..).map(|(word, number): (_, u32)| {
+            let legal = match Move::from_usi(word) {
+                Some(m) => Some(m).filter(|&m| position.is_legal(m)),
+                None => parse_kif_move(&position, word, last),
+            };
+            let m = legal.ok_or_else(|| {
                 Usage(format!(
-                    "--solution: `{word}` is not a move in USI notation, such as 7g7f, 2c2b+ or G*5b"
+                    "--solution: move {number}, `{word}`, is not a legal move in {position}; expected USI notation, \
+                     such as G*5b, or Japanese notation, such as ▲５二金"
                 ))
             })?;
-            if !position.is_legal(m) {
-                let message = format!("--solution: move {number}, `{word}`, is illegal in {position}");
-                return Err(Usage(message));
-            }
             position.make(m);
+            last = Some(m.to());
             Ok(m)
         });
         moves.collect()

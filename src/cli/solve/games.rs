@@ -2,13 +2,17 @@
 
 use std::io::{self, Write};
 
-use crate::format::{Format, Game, GameResult, Played, write_game};
+use super::page::name;
+use crate::format::{Format, Game, GameResult, Header, HeaderKey, Played, write_game};
 use crate::mate::solve::Solution;
 use crate::records::position_verdict::PositionVerdict;
 
 /// Text formats that hold games.
 pub(super) const MATE_FORMATS: [Format; 7] =
     [Format::Kif, Format::Kifu, Format::Ki2, Format::Ki2u, Format::Csa, Format::Jkf, Format::Usi];
+
+/// The header entry of KIF for the title of a problem.
+const TITLE: &str = "作品名";
 
 /// Writes mates as games to standard output.
 pub(super) struct MateGames {
@@ -34,9 +38,26 @@ impl MateGames {
         }
         let (header, separator) = (self.format.header(), self.format.separator());
         let mut bytes = if self.mates == 0 { header.to_vec() } else { separator.to_vec() };
+        let written = bytes.len();
         write_game(self.format, &game, &mut bytes)?;
+        state_mate(self.format, &mut bytes[written..]);
         self.mates += 1;
         Ok(io::stdout().write_all(&bytes)?)
+    }
+}
+
+/// Writers of games let the loser resign. Replaces this last word by the one for mate, which is equally long.
+fn state_mate(format: Format, game: &mut [u8]) {
+    let (resigned, mated): (&[u8], &[u8]) = match format {
+        Format::Kifu => ("投了".as_bytes(), "詰み".as_bytes()),
+        // The same in Shift JIS.
+        Format::Kif => (b"\x93\x8a\x97\xb9", b"\x8b\x6c\x82\xdd"),
+        Format::Csa | Format::Jkf => (b"TORYO", b"TSUMI"),
+        // KI2 states the winner, USI nothing.
+        _ => return,
+    };
+    if let Some(at) = game.windows(resigned.len()).rposition(|word| word == resigned) {
+        game[at..at + mated.len()].copy_from_slice(mated);
     }
 }
 
@@ -51,5 +72,9 @@ fn game(solution: &Solution) -> Option<Game> {
     };
     let moves = mate_result.line.iter().map(|&m| Played::new(m, 0)).collect();
     let (result, is_position) = (Some(GameResult::win_of(winner)), mate_result.line.is_empty());
-    Some(Game { moves, result, is_position, ..Game::new(position.setup()) })
+    let mut game = Game { moves, result, is_position, ..Game::new(position.setup()) };
+    let title =
+        |name: &str| Header { key: HeaderKey::Other(TITLE.to_owned()), value: name.to_owned() };
+    game.info.headers.extend(name(solution).map(title));
+    Some(game)
 }

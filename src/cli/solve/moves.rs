@@ -156,7 +156,15 @@ pub(super) fn in_short(report: &MovesReport, language: Language) -> Option<Strin
     }
     let alternatives = report.line.attacks().map(|node| node.alternatives().count()).sum::<usize>();
     let alternatives = language.quantity(alternatives as u64, "alternative", "通り");
+    // A mate in one has no other moves of the attacker.
+    let first = report.line.nodes.first().and_then(LineNode::solution);
+    let is_partial =
+        report.extent == Extent::Moves && first.and_then(MoveFinding::plies) != Some(1);
     Some(match report.uniqueness()? {
+        Uniqueness::Unique if is_partial => {
+            let english = "first move unique (whole line: --all=line)";
+            language.pick(english, "初手は余詰なし（全手順は --all=line）").to_owned()
+        }
         Uniqueness::Unique => language.pick("unique", "余詰なし").to_owned(),
         Uniqueness::NotUnique if has_flaws_only(report) => in_language!(
             language,
@@ -169,6 +177,14 @@ pub(super) fn in_short(report: &MovesReport, language: Language) -> Option<Strin
         Uniqueness::NoMate => language.pick("no mate", "不詰").to_owned(),
         Uniqueness::Undecided => language.pick("undecided", "未確定").to_owned(),
     })
+}
+
+/// Whether another move of the attacker mates, in a word.
+pub(super) fn fault_in_short(report: &MovesReport, language: Language) -> Option<&'static str> {
+    let is_cooked = report.uniqueness() == Some(Uniqueness::NotUnique);
+    let (flaws, cooked) = (("flaws", "キズ"), ("not unique", "余詰"));
+    let (english, japanese) = if has_flaws_only(report) { flaws } else { cooked };
+    is_cooked.then(|| language.pick(english, japanese))
 }
 
 /// Why an intended move does not belong to a solution.
@@ -247,7 +263,7 @@ pub(super) fn write_moves(
     let mut out = io::stdout();
     writeln!(out)?;
     if let Some(words) = in_short(report, language) {
-        write_row(&mut out, language, language.pick("solution", "解"), &words)?;
+        write_row(&mut out, language, language.pick("solution", "余詰検査"), &words)?;
     }
     let nodes = report.nodes().to_string();
     write_row(&mut out, language, language.pick("all nodes", "各手のノード数"), &nodes)?;

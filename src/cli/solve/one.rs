@@ -19,6 +19,7 @@ use crate::mate::solve::{Solution, SolveOptions, solve_one as solve};
 use crate::ops::language::{Language, in_language};
 use crate::records::claims::FileClaims;
 use crate::records::position_verdict::PositionVerdict;
+use crate::shogi::Move;
 use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
 use crate::storage::quantity::{duration, rounded, separated_quantity};
 use crate::storage::signals::Interrupt;
@@ -31,18 +32,20 @@ pub(super) struct OnePosition<'a> {
     pub(super) input: InputPosition,
     /// The file; `None` for an SFEN of the command line.
     pub(super) file: Option<&'a str>,
+    /// The intended solution.
+    pub(super) intended: Vec<Move>,
     pub(super) claims: FileClaims,
 }
 
 pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Result<ExitStatus> {
-    let OnePosition { input, file, claims } = only;
+    let OnePosition { input, file, intended, claims } = only;
     let settings = settings(args)?;
     let title = file.unwrap_or_else(|| args.language().pick("Position", "局面"));
     let output = args.output(true, title.to_owned());
     let mut proofs = Proofs::open(args, claims)?;
-    let (intended, sfen) = (args.intended(&input.position)?, input.position.to_string());
-    let options = SolveOptions { tsume_plies: true, ..args.options(proofs.cancel(), intended) };
+    let sfen = input.position.to_string();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    let options = SolveOptions { tsume_plies: true, ..args.options(interrupt.cancel(), intended) };
     let control = SearchControl::new();
     let (search_settings, options, threads, observer) =
         (&settings, &options, args.threads, &control);
@@ -218,7 +221,6 @@ impl ProgressSnapshot for SearchSnapshot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shogi::Move;
 
     #[test]
     fn a_progress_line_shows_nodes_speed_and_depth() {

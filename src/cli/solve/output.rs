@@ -72,12 +72,20 @@ impl Output {
             return Ok(write_report(solution, progress, language)?);
         }
         self.write(solution)?;
-        self.finish()
+        self.finish(0, false)
     }
 
-    pub(super) fn finish(self) -> anyhow::Result<()> {
+    /// Notes a bad record for a page.
+    pub(super) fn note_bad(&mut self, message: String) {
         if let Self::Page(page) = self {
-            page.finish()?;
+            page.bad_records.push(message);
+        }
+    }
+
+    /// `bad` is the number of bad records.
+    pub(super) fn finish(self, bad: u64, is_interrupted: bool) -> anyhow::Result<()> {
+        if let Self::Page(page) = self {
+            page.finish(bad, is_interrupted)?;
         }
         Ok(())
     }

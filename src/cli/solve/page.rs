@@ -4,7 +4,7 @@
 
 use std::io::{self, Write};
 
-use super::moves::in_short;
+use super::moves::{fault_in_short, in_short};
 use super::report::{tsume_plies, verdict, verdict_counts, verdict_in};
 use super::tree;
 use crate::cli::exit::Usage;
@@ -26,19 +26,24 @@ pub(super) struct MatePage {
     title: String,
     language: Language,
     problems: Vec<Problem>,
+    /// The messages about the first bad records.
+    pub(super) bad_records: Vec<String>,
 }
 
 struct Problem {
-    index: u64,
+    /// Readers count from 1.
+    number: u64,
     name: Option<String>,
     verdict: String,
+    /// Whether another move mates, for the list of problems.
+    fault: Option<&'static str>,
     class: &'static str,
     markup: String,
 }
 
 impl MatePage {
     pub(super) const fn new(title: String, language: Language) -> Self {
-        Self { title, language, problems: Vec::new() }
+        Self { title, language, problems: Vec::new(), bad_records: Vec::new() }
     }
 
     /// Adds a position. Fails if there are more than [`MAX_POSITIONS`].
@@ -59,30 +64,39 @@ impl MatePage {
         let mut markup = facts(solution, &line, language);
         markup += &player(solution, &line, language);
         markup += &usi(solution, &line);
-        let (index, name) = (solution.input.location.index, name(solution).map(str::to_owned));
-        self.problems.push(Problem { index, name, verdict, class: class(solution), markup });
+        let (number, name) = (solution.input.location.index + 1, name(solution).map(str::to_owned));
+        let fault = solution.moves.as_ref().and_then(|report| fault_in_short(report, language));
+        self.problems.push(Problem {
+            number,
+            name,
+            verdict,
+            fault,
+            class: class(solution),
+            markup,
+        });
         Ok(())
     }
 
-    /// Writes the page to standard output.
-    pub(super) fn finish(self) -> io::Result<()> {
+    /// Writes the page to standard output. `bad` is the number of bad records.
+    pub(super) fn finish(self, bad: u64, is_interrupted: bool) -> io::Result<()> {
         let mut body = Shapes.to_string();
-        let is_alone = self.problems.len() == 1;
+        let is_alone = self.problems.len() == 1 && bad == 0;
         if !is_alone {
             body += &self.list();
         }
         body += "<div class=\"collection\">\n";
         for problem in &self.problems {
-            let Problem { index, verdict, markup, .. } = problem;
+            let Problem { number, verdict, markup, .. } = problem;
             let label = if is_alone { String::new() } else { problem.label() };
             push(
                 &mut body,
                 format_args!(
-                    "<section class=\"card problem\" id=\"p{index}\">\n<h2>{label}{verdict}</h2>\n{markup}</section>\n"
+                    "<section class=\"card problem\" id=\"p{number}\">\n<h2>{label}{verdict}</h2>\n{markup}</section>\n"
                 ),
             );
         }
         body += "</div>\n";
+        body += &self.bad_section(bad);
         let own = self.problems.first().filter(|_| is_alone).and_then(|it| it.name.as_deref());
         let file = own.map_or_else(String::new, |_| format!("{} · ", escaped(&self.title)));
         let version = env!("CARGO_PKG_VERSION");
@@ -94,7 +108,7 @@ impl MatePage {
         let page = Page {
             language: self.language,
             title: own.unwrap_or(&self.title),
-            subtitle: &format!("{file}{} · {program}", self.subtitle()),
+            subtitle: &format!("{file}{} · {program}", self.subtitle(bad, is_interrupted)),
             styles: &[BOARD_STYLE, STYLE],
             body: &body,
             script: (!self.problems.is_empty()).then_some(SCRIPT),
@@ -103,28 +117,48 @@ impl MatePage {
     }
 
     /// `3 positions: 2 win, 1 no mate`
-    fn subtitle(&self) -> String {
-        let (language, all) = (self.language, self.problems.len());
+    fn subtitle(&self, bad: u64, is_interrupted: bool) -> String {
+        let (language, all) = (self.language, self.problems.len() as u64 + bad);
         let count =
             |class: &str| self.problems.iter().filter(|it| it.class == class).count() as u64;
-        let classes = ["win", "loss", "no_mate", "unknown", "skipped", "bad"];
-        let counts = verdict_counts(language, classes.map(count));
-        match all {
-            0 => language.pick("no positions", "局面なし").to_owned(),
-            1 => language.pick("one position", "1局面").to_owned(),
-            all => in_language!(language, "{all} positions: {counts}", "{all}局面: {counts}"),
+        let [win, loss, no_mate, unknown, skipped] =
+            ["win", "loss", "no_mate", "unknown", "skipped"].map(count);
+        let counts = verdict_counts(language, [win, loss, no_mate, unknown, skipped, bad]);
+        let text = match (all, bad) {
+            (0, _) => language.pick("no positions", "局面なし").to_owned(),
+            (1, 0) => language.pick("one position", "1局面").to_owned(),
+            _ => in_language!(language, "{all} positions: {counts}", "{all}局面: {counts}"),
+        };
+        let interrupted =
+            language.pick(" · interrupted, the rest is missing", " · 中断（残りは未検討）");
+        text + if is_interrupted { interrupted } else { "" }
+    }
+
+    /// The records that are no positions.
+    fn bad_section(&self, bad: u64) -> String {
+        if bad == 0 {
+            return String::new();
         }
+        let title = verdict_counts(self.language, [0, 0, 0, 0, 0, bad]);
+        let mut html = format!("<section class=\"card\" id=\"bad\">\n<h2>{title}</h2>\n<ul>\n");
+        for message in &self.bad_records {
+            push(&mut html, format_args!("<li>{}</li>\n", escaped(message)));
+        }
+        let more = if (self.bad_records.len() as u64) < bad { "<li>…</li>\n" } else { "" };
+        html + more + "</ul>\n</section>\n"
     }
 
     fn list(&self) -> String {
         let mut html = String::from("<ul class=\"problems\">\n");
         for problem in &self.problems {
-            let Problem { index, verdict, class, .. } = problem;
+            let Problem { number, verdict, class, .. } = problem;
             let label = problem.label();
+            let fault = problem.fault.map(|fault| format!(" · <strong>{fault}</strong>"));
+            let fault = fault.unwrap_or_default();
             push(
                 &mut html,
                 format_args!(
-                    "<li><a class=\"{class}\" href=\"#p{index}\">{label}{verdict}</a></li>\n"
+                    "<li><a class=\"{class}\" href=\"#p{number}\">{label}{verdict}{fault}</a></li>\n"
                 ),
             );
         }
@@ -136,7 +170,7 @@ impl Problem {
     /// Number and name, before the verdict.
     fn label(&self) -> String {
         let name = self.name.iter().map(|name| format!("{} · ", escaped(name)));
-        format!("{}: {}", self.index, name.collect::<String>())
+        format!("{}: {}", self.number, name.collect::<String>())
     }
 }
 
@@ -146,7 +180,7 @@ fn label(solution: &Solution) -> Option<&str> {
 }
 
 /// What the file calls the position. In text, a move or a number in the second column is no name.
-fn name(solution: &Solution) -> Option<&str> {
+pub(super) fn name(solution: &Solution) -> Option<&str> {
     let is_text = matches!(solution.input.location.spot, LineOrByte::Line(_));
     let is_number = |label: &str| label.parse().is_ok_and(f64::is_finite);
     let is_value = |label: &str| Move::from_usi(label).is_some() || is_number(label);
@@ -192,7 +226,7 @@ fn player(solution: &Solution, line: &[Move], language: Language) -> String {
         let words = notation(&position, m, last);
         position.make(m);
         last = Some(m.to());
-        let caption = format!("<span>{ply}. {words}</span> <small>{m}</small>");
+        let caption = format!("<span>{ply}. {}</span> <small>{m}</small>", tree::printed(&words));
         let board = SvgDiagram::new(&position.setup()).last_move(m).embedded().to_string();
         boards += &step(&caption, &board);
     }

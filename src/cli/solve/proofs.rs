@@ -1,23 +1,17 @@
 //! Writes the proofs of mates to a file.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-
-use anyhow::Context;
-
 use super::args::SolveArgs;
-use crate::cli::exit::{Interrupted, Usage};
+use crate::cli::exit::Usage;
 use crate::cli::message::say;
 use crate::error::Error;
 use crate::mate::proof::ProofOutput;
 use crate::mate::solve::Solution;
 use crate::records::claims::FileClaims;
 use crate::records::sink::is_standard_output;
-use crate::storage::signals::Interrupt;
 
 /// The proof file, if `--proof` is given.
 pub(super) struct Proofs {
-    file: Option<(ProofOutput, Interrupt)>,
+    file: Option<ProofOutput>,
     /// Number of proofs that are too large for the file.
     unwritten: u64,
 }
@@ -30,19 +24,11 @@ impl Proofs {
             return Err(Usage(message.to_owned()).into());
         }
         let plan = ProofOutput::plan(path, &mut claims, args.force)?;
-        let interrupt = Interrupt::watch().context("cannot watch for signals")?;
-        Ok(Self { file: Some((ProofOutput::create(plan)?, interrupt)), unwritten: 0 })
-    }
-
-    pub(super) fn cancel(&self) -> Arc<AtomicBool> {
-        self.file.as_ref().map(|(_, interrupt)| interrupt.cancel()).unwrap_or_default()
+        Ok(Self { file: Some(ProofOutput::create(plan)?), unwritten: 0 })
     }
 
     pub(super) fn write(&mut self, solution: &Solution) -> anyhow::Result<()> {
-        let Some((output, interrupt)) = &mut self.file else { return Ok(()) };
-        if let Some(signal) = interrupt.signal() {
-            return Err(Interrupted::removed(signal).into());
-        }
+        let Some(output) = &mut self.file else { return Ok(()) };
         for proof in &solution.proofs {
             match proof {
                 Ok(proof) => output.write(proof)?,
@@ -57,7 +43,7 @@ impl Proofs {
 
     /// Completes the file. Returns the number of proofs that were too large for it.
     pub(super) fn finish(self) -> Result<u64, Error> {
-        self.file.map_or(Ok(()), |(output, _)| output.finish())?;
+        self.file.map_or(Ok(()), ProofOutput::finish)?;
         Ok(self.unwritten)
     }
 }

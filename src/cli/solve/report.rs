@@ -100,16 +100,16 @@ pub(super) fn verdict_counts(language: Language, counts: [u64; 6]) -> String {
     texts.collect::<Vec<_>>().join(language.pick(", ", "、"))
 }
 
-/// Writes the verdict of one of several positions as a line of text.
+/// Writes the verdict of one of several positions as a line of text. Readers count positions from 1.
 pub(super) fn write_line(solution: &Solution, language: Language) -> io::Result<()> {
     let line = Line::new(solution, false);
-    let (index, nodes, moves) = (line.index, line.nodes, line.line.join(" "));
+    let (number, nodes, moves) = (line.index + 1, line.nodes, line.line.join(" "));
     let unique = solution.moves.as_ref();
     let unique = unique.map(|report| in_short(report, language).unwrap_or_default());
-    let unique = unique.map(|words| format!("  {}", padded(&words, 32))).unwrap_or_default();
+    let unique = unique.map(|words| format!("  {}", padded(&words, 38))).unwrap_or_default();
     let verdict = padded(&verdict(solution, language), 22);
     let unit = language.pick(noun(nodes == 1, "node"), "ノード".to_owned());
-    let text = format!("{index:>6}  {verdict} {nodes:>9} {unit:<5}{unique}  {moves}");
+    let text = format!("{number:>6}  {verdict} {nodes:>9} {unit:<5}{unique}  {moves}");
     writeln!(io::stdout(), "{}", text.trim_end())
 }
 

@@ -62,7 +62,7 @@ pub(super) fn list(solution: &Solution, line: &[Move], language: Language) -> St
             }
             break;
         };
-        let words = notation(&position, m, last);
+        let words = printed(&notation(&position, m, last));
         push(
             &mut items,
             format_args!(
@@ -86,6 +86,11 @@ pub(super) fn list(solution: &Solution, line: &[Move], language: Language) -> St
 /// The caption of the position itself.
 pub(super) fn start(language: Language) -> &'static str {
     language.pick("Start", "開始局面")
+}
+
+/// Moves in words with the signs ▲ and △, as on the page for browsers. Fonts of phones lack ☗ and ☖.
+pub(super) fn printed(words: &str) -> String {
+    words.replace('☗', "▲").replace('☖', "△")
 }
 
 /// How a line ends whose moves were all searched.
@@ -198,7 +203,7 @@ impl Branches<'_> {
         let more = if shown.len() < moves.len() { " …" } else { "" };
         let mate = format!("{what} {}", length(finding, self.language));
         let (mate, class) = (mate.trim_start(), if *is_fault { " class=\"fault\"" } else { "" });
-        let words = words(self.position, shown, self.last);
+        let words = printed(&words(self.position, shown, self.last));
         format!(
             "<li><i{class}>{mate}</i> <span class=\"line\" data-usi=\"{}\">{words}</span>{more}</li>\n",
             Moves(shown)

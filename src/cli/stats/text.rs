@@ -1,5 +1,6 @@
 //! The text report of `kyokumen stats`, with histograms.
 
+use crate::cli::report::wrapped;
 use crate::ops::language::Language;
 use crate::ops::stats::{Bin, Distribution, StatsReport};
 use crate::ops::stats_page::win_rates::scale_text;
@@ -12,13 +13,18 @@ const MAX_ROWS: usize = 16;
 /// Most marks of the longest line of a histogram.
 const MAX_MARKS: usize = 40;
 
-/// Width of a line of a histogram without its marks.
+/// Width of the names before the figures.
+const NAME_WIDTH: usize = 14;
+
+/// Least widths of the numbers in a line of a histogram: both ends of a range, count and share.
+const WIDTHS: [usize; 4] = [7, 6, 13, 7];
+
+/// Width of a line of a histogram with these numbers, without its marks.
 const BIN_WIDTH: usize = 43;
 
-/// The report. Histograms are at most `width` characters wide.
+/// The report. Its lines are at most `width` characters wide.
 pub(super) fn text(report: &StatsReport, width: usize) -> String {
-    let marks = MAX_MARKS.min(width.saturating_sub(BIN_WIDTH)) as u64;
-    let mut lines = summary(report);
+    let mut lines = summary(report, width);
     for (name, distribution) in [
         ("evaluation, cp", &report.evals),
         ("ply", &report.plies),
@@ -27,15 +33,15 @@ pub(super) fn text(report: &StatsReport, width: usize) -> String {
     ] {
         if let Some(distribution) = distribution {
             lines.push(String::new());
-            lines.push(head(name, distribution));
-            lines.extend(rows(&distribution.bins, distribution.records, marks));
+            lines.push(wrapped(&head(name, distribution), width, 2));
+            lines.extend(rows(&distribution.bins, distribution.records, width));
         }
     }
     lines.push(String::new());
     lines.join("\n")
 }
 
-fn summary(report: &StatsReport) -> Vec<String> {
+fn summary(report: &StatsReport, width: usize) -> Vec<String> {
     let good = report.good;
     let to_move = &report.to_move;
     let sides = [("black", to_move.black), ("white", to_move.white)];
@@ -52,7 +58,9 @@ fn summary(report: &StatsReport) -> Vec<String> {
         Some(("pieces", pieces(report))),
         unusual(report).map(|text| ("unusual", text)),
     ];
-    lines.into_iter().flatten().map(|(name, text)| format!("{name:<12}  {text}")).collect()
+    let lines = lines.into_iter().flatten();
+    let lines = lines.map(|(name, text)| format!("{name:<NAME_WIDTH$}{text}"));
+    lines.map(|line| wrapped(&line, width, NAME_WIDTH)).collect()
 }
 
 /// `12 (34.5 %)`
@@ -133,7 +141,11 @@ fn unusual(report: &StatsReport) -> Option<String> {
 }
 
 fn records(report: &StatsReport) -> String {
-    let mut text = separated(report.records);
+    // The percentages are of the good records.
+    let mut text = separated(report.good);
+    if report.good != report.records {
+        text.extend([" of ", &separated(report.records)]);
+    }
     let filtered = report.filtered.values().sum();
     for (count, word) in
         [(filtered, "filtered"), (report.bad, "bad"), (report.comments, "comments")]
@@ -154,8 +166,8 @@ fn head(name: &str, distribution: &Distribution) -> String {
     )
 }
 
-/// Draws the bins, joining neighbours if there are more than [`MAX_ROWS`]. The longest line has `most_marks` marks.
-fn rows(bins: &[Bin], records: u64, most_marks: u64) -> Vec<String> {
+/// Draws the bins, joining neighbours if there are more than [`MAX_ROWS`].
+fn rows(bins: &[Bin], records: u64, width: usize) -> Vec<String> {
     let rows: Vec<Bin> = bins
         .chunks(bins.len().div_ceil(MAX_ROWS))
         .filter_map(|bins| {
@@ -164,13 +176,80 @@ fn rows(bins: &[Bin], records: u64, most_marks: u64) -> Vec<String> {
             Some(Bin { from: first.from, to: last.to, records })
         })
         .collect();
+    let numbers = |Bin { from, to, records: count }: &Bin| {
+        [from.to_string(), to.to_string(), separated(*count), percent(*count, records)]
+    };
+    let mut widths = WIDTHS;
+    if width < BIN_WIDTH + MAX_MARKS / 2 {
+        // A narrow terminal has no room for the empty columns before the numbers.
+        widths = [0; 4];
+        for row in rows.iter().map(numbers) {
+            widths = std::array::from_fn(|at| widths[at].max(row[at].len()));
+        }
+    }
+    let used = BIN_WIDTH - WIDTHS.iter().sum::<usize>() + widths.iter().sum::<usize>();
+    let most_marks = MAX_MARKS.min(width.saturating_sub(used)) as u64;
     let most = rows.iter().map(|row| row.records).max().unwrap_or(0).max(1);
-    let row = |Bin { from, to, records: count }: &Bin| {
-        let marks = (count * most_marks).div_ceil(most) as usize;
-        let share = percent(*count, records);
-        let count = separated(*count);
-        let drawn = format!("{from:>7} to {to:>6}  {count:>13}  {share:>7}  {}", "#".repeat(marks));
+    let row = |bin: &Bin| {
+        let [from, to, count, share] = numbers(bin);
+        let [a, b, c, d] = widths;
+        let marks = "#".repeat((bin.records * most_marks).div_ceil(most) as usize);
+        let drawn = format!("{from:>a$} to {to:>b$}  {count:>c$}  {share:>d$}  {marks}");
         drawn.trim_end().to_owned()
     };
     rows.iter().map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::engine::progress::Progress;
+    use crate::ops::stats::{StatsPlan, StatsRequest, stats};
+    use crate::records::filters::RecordFilters;
+    use crate::storage::memory::Memory;
+
+    #[test]
+    fn the_report_fits_the_terminal() {
+        let request = StatsRequest {
+            inputs: vec!["data/sample.psv".into()],
+            from: None,
+            dialect: None,
+            filters: RecordFilters { max_ply: Some(60), ..RecordFilters::default() },
+            limit: None,
+            memory: Memory::gib(1),
+            page: None,
+            force: false,
+            threads: 1,
+        };
+        let plan = StatsPlan::new(request).unwrap();
+        let report = stats(plan, &mut Progress::none(), &AtomicBool::new(false)).unwrap();
+        let wide = text(&report, usize::MAX);
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        for width in [120, 80, 40] {
+            let narrow = text(&report, width);
+            assert!(narrow.lines().all(|line| line.chars().count() <= width), "{narrow}");
+            // Only spaces and the lengths of the bars differ.
+            let is_figure = |word: &String| !word.starts_with('#');
+            let figures = words(&narrow).into_iter().filter(is_figure);
+            assert!(figures.eq(words(&wide).into_iter().filter(is_figure)), "{narrow}");
+            assert!(narrow.contains(" ##"), "{narrow}");
+        }
+        assert_eq!(wide.lines().next(), Some("records       835 of 2,000, 1,165 filtered"));
+    }
+
+    #[test]
+    fn a_narrow_histogram_has_no_empty_columns() {
+        let bin = |from, records| Bin { from, to: from + 99, records };
+        let rows = |width| rows(&[bin(-100, 1500), bin(0, 500)], 2000, width);
+        let wide =
+            "   -100 to     -1          1,500   75.0 %  ########################################";
+        assert_eq!(rows(usize::MAX)[0], wide);
+        assert_eq!(rows(63)[0], wide[..63]);
+        assert_eq!(
+            rows(40),
+            ["-100 to -1  1,500  75.0 %  #############", "   0 to 99    500  25.0 %  #####",]
+        );
+    }
 }

@@ -24,12 +24,13 @@ use crate::records::output_kind::OutputKind;
 use crate::records::position_set::PositionSet;
 use crate::records::selection::{Selection, select_records};
 use crate::records::sink::OutputPlan;
-use crate::records::source::InputRange;
+use crate::records::source::{Input, InputRange};
 use crate::storage::compression::Compression;
 use crate::storage::files;
 #[cfg(feature = "cli")]
 use crate::storage::location::location;
 use crate::storage::memory::Memory;
+use crate::storage::path_text::text_of;
 #[cfg(feature = "cli")]
 use crate::storage::value_error::word;
 
@@ -51,7 +52,8 @@ pub struct ConvertRequest {
     /// Encoding of 16-bit moves in the inputs. `None`: detected from the records.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub dialect: Option<Dialect>,
-    /// Format of the output; required for standard output [default: from the extension]
+    /// Format of the output; required for standard output [default: from the extension; for a name like x.bin, the
+    /// format of the inputs if they have this extension too]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FORMAT", help_heading = OUTPUTS))]
     pub to: Option<OutputFormat>,
     /// Encoding of positions and moves in NumPy arrays (--to npz): `apery` as in hcp and hcpe, `yaneuraou` as in psv
@@ -242,6 +244,7 @@ impl ConvertPlan {
             Unreadable::from_policy(Some(settings.on_error)),
         )?;
         warn_of_mixed_outputs(&inputs);
+        let to = to.or_else(|| format_by_inputs(&output, &inputs));
         let to = output_format(&output, to, family)?.encoded(encoding)?;
         if settings.csa_version.is_some() && to.records() != Some(Format::Csa) {
             return Err(Error::usage(format!(
@@ -369,6 +372,22 @@ fn can_be_grouped(format: Format) -> bool {
     format.has_single_records()
         && fields.contains(Field::BestMove)
         && !fields.contains(Field::EndPly)
+}
+
+/// The format of the inputs, if their names and that of the output have the same extension, which is not a format. So
+/// `x.bin` has the format of `a.bin`.
+fn format_by_inputs(output: &Path, inputs: &[Input]) -> Option<OutputFormat> {
+    let extension = |name: &str| {
+        let (_, extension) = without_compression(name).0.rsplit_once('.')?;
+        Some(extension.to_owned())
+    };
+    let name = text_of(output.file_name()?);
+    let first = inputs.first().filter(|_| OutputFormat::from_file_name(&name).is_none())?;
+    let named = extension(&name)?;
+    let is_same = |input: &Input| {
+        input.format == first.format && extension(&input.name).as_ref() == Some(&named)
+    };
+    inputs.iter().all(is_same).then(|| FormatName::plain(first.format).into())
 }
 
 fn output_format(

@@ -22,6 +22,7 @@ use crate::engine::job::BlockFunction;
 use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::jobs::operation_totals::OperationManifest;
+use crate::records::output_kind::OutputKind;
 use crate::records::shard::Shard;
 use crate::records::sink::{FinishedOutputs, Sinks};
 use crate::storage::compression::{Compression, FRAME_RECORDS};
@@ -166,10 +167,20 @@ pub fn split(
             entries.push(("weights", weights.as_ref().map(ToString::to_string).into()));
             entries.push(("seed", (*seed).into()));
             let parts = HashedParts::new(plan, settings)?;
-            return write(operation, parts, hashing_worker(plan, *by), entries, &mut control);
+            let worker = hashing_worker(plan, *by);
+            let manifest = write(operation, parts, worker, entries, &mut control)?;
+            warn_of_empty_parts(&manifest);
+            return Ok(manifest);
         }
     };
     write(operation, parts, chunk_worker(plan, plan.on_error), entries, &mut control)
+}
+
+fn warn_of_empty_parts(manifest: &OperationManifest) {
+    let kept = manifest.outputs.iter().filter(|output| output.kind == OutputKind::Kept);
+    for empty in kept.filter(|output| output.records == 0) {
+        tracing::warn!("{} is empty: no game or position belongs to this part", empty.file);
+    }
 }
 
 /// Splits the inputs into parts of at most `limit`. Every part except the last is filled until the next record or game

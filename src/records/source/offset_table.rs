@@ -15,6 +15,7 @@ use crate::records::sink::Partial;
 use crate::records::source::{OFFSET_TABLE_SUFFIX, SeekPoint};
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::files::{self, FileState};
+use crate::storage::path_text::file_name_of;
 
 /// Uncompressed bytes between two seek points.
 const MARKED_BYTES: u64 = 1 << 22;
@@ -79,7 +80,7 @@ impl OffsetTable {
             return None;
         }
         let FileState { bytes, modified_unix_ns, etag } = input.location.state()?;
-        let is_same = table.input == input.name
+        let is_same = file_name_of(&table.input) == file_name_of(&input.name)
             && table.format == input.format.name()
             && modified_unix_ns.is_some()
             && (table.file_bytes, table.modified_unix_ns) == (bytes, modified_unix_ns)

@@ -10,10 +10,11 @@ use std::time::Duration;
 use super::*;
 use crate::engine::progress::Progress;
 use crate::error::{Error, ErrorKind, Remedy};
+use crate::jobs::checkpoint::{Checkpoint, RunProgress};
 use crate::jobs::filter::filter;
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::jobs::plan::{JobPlan, JobRequest};
-use crate::jobs::record_totals::RecordManifest;
+use crate::jobs::record_totals::{RecordManifest, RecordProgress};
 use crate::jobs::run_files::RunRequest;
 use crate::jobs::settings::Settings;
 use crate::jobs::shard_set::ShardSet;
@@ -341,30 +342,44 @@ fn another_machine_resumes_a_run_from_the_copy_of_its_checkpoint() {
     };
     let folder = tempfile::tempdir().unwrap();
     run_filter(request(whole, folder.path())).unwrap();
-    let copy = || files::read(&Path::new(out).join("a.checkpoint")).unwrap_or_default();
+    let done = || {
+        let copy = Checkpoint::<RecordProgress>::read(&Path::new(out).join("a.checkpoint"));
+        copy.ok().flatten().map(|copy| copy.progress.done())
+    };
+    let state = || status(Path::new(out)).unwrap()[0].shards[0].state;
     let (mut interruptions, mut segments) = (0, 0);
     loop {
         // Each process has an empty folder, as on another machine.
         let folder = tempfile::tempdir().unwrap();
         let plan = JobPlan::new(resumed(request(out, folder.path()))).unwrap();
-        let (before, cancel) = (copy(), AtomicBool::new(false));
+        let (before, cancel) = (done(), AtomicBool::new(false));
         let result = thread::scope(|scope| {
             let run = scope.spawn(|| filter(plan, &mut progress(), &cancel));
-            while !run.is_finished() && copy() == before {
+            while !run.is_finished() && done() == before {
                 thread::yield_now();
             }
+            // The first copy, of a run that has done nothing, already shows that it runs.
+            let began = before.is_none().then(state);
+            while !run.is_finished() && done() <= before.max(Some(0)) {
+                thread::yield_now();
+            }
+            assert_eq!(began.unwrap_or(ShardState::Running), ShardState::Running);
             cancel.store(true, Ordering::Relaxed);
             run.join().unwrap()
         });
-        match result {
+        let is_sending = match result {
             Ok(_) => break,
-            Err(error) => assert_eq!(error.remedy(), Some(Remedy::Resume), "{error}"),
-        }
+            Err(error) => {
+                assert_eq!(error.remedy(), Some(Remedy::Resume), "{error}");
+                error.to_string().contains("while sending")
+            }
+        };
         interruptions += 1;
         let names = files::names_in(Path::new(out)).unwrap();
         segments = segments.max(names.iter().filter(|name| name.contains(".partial.")).count());
-        let runs = status(Path::new(out)).unwrap();
-        assert_eq!(runs[0].shards[0].state, ShardState::Running);
+        // No copy follows an interruption while the outputs are sent.
+        let expected = if is_sending { ShardState::Running } else { ShardState::Interrupted };
+        assert_eq!(state(), expected);
         let refused = JobPlan::new(request(out, folder.path())).unwrap_err();
         assert!(refused.to_string().ends_with(" belongs to an interrupted run"), "{refused}");
         let mut other = resumed(request(out, tempfile::tempdir().unwrap().path()));
@@ -373,6 +388,19 @@ fn another_machine_resumes_a_run_from_the_copy_of_its_checkpoint() {
     }
     assert!(interruptions > 1 && segments > 3, "{interruptions} {segments}");
     assert_same(Path::new(whole), Path::new(out));
+}
+
+#[test]
+fn a_run_that_ends_before_its_first_checkpoint_leaves_no_copy() {
+    put("memory://early/a.hcp", &sample(100));
+    let (out, folder) = ("memory://early/out", tempfile::tempdir().unwrap());
+    let request = || request("memory://early/a.hcp", out, folder.path());
+    let plan = JobPlan::new(request()).unwrap();
+    let cancelled = filter(plan, &mut progress(), &AtomicBool::new(true)).unwrap_err();
+    assert!(cancelled.is_interruption(), "{cancelled}");
+    assert_eq!(files::names_in(Path::new(out)).unwrap(), [""; 0]);
+    run_filter(request()).unwrap();
+    assert!(!files::exists(&Path::new(out).join("a.checkpoint")).unwrap());
 }
 
 #[test]

@@ -72,7 +72,7 @@ status 2
 error: --family applies only to NumPy arrays (--to npz), but the output is psv
 status 2
 error: cannot determine the format of [FOLDER]/b.npy from its name; choose the output format with --to
-status 2
+status 1
 error: [FOLDER]/b.npz exists; replace it with --force
 
 "#]]

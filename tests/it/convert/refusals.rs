@@ -180,7 +180,7 @@ fn names_without_a_format_need_an_option() {
     dir.write("a.bin", [0xFF; 40]);
     let mut transcripts = refusal(&dir, &convert(&dir, "a.bin", "b.hcp", &[]));
     dir.write("a.bin", literal(Format::Psv));
-    let ran = convert(&dir, "a.bin", "b.bin", &["--from", "psv"]);
+    let ran = convert(&dir, "a.bin", "b.dat", &["--from", "psv"]);
     transcripts += &refusal(&dir, &ran);
     let ran = converter(&dir).args([dir.join("a.bin")]).args(["--from", "psv", "-o", "-"]).run();
     transcripts += &refusal(&dir, &ran);
@@ -192,7 +192,7 @@ fn names_without_a_format_need_an_option() {
 status 2
 error: [FOLDER]/a.bin has an unknown format: neither its name nor its content shows one; specify it with --from
 status 2
-error: cannot determine the format of [FOLDER]/b.bin from its name; choose the output format with --to
+error: cannot determine the format of [FOLDER]/b.dat from its name; choose the output format with --to
 status 2
 error: standard output has no name that shows its format; choose the output format with --to
 status 2
@@ -202,6 +202,44 @@ error: standard input has no name that shows its format; specify it with --from
     );
     assert_eq!(convert(&dir, "a.bin", "b.bin", &["--from", "psv", "--to", "hcp"]).code, Some(0));
     assert_eq!(dir.read("b.bin"), literal(Format::Hcp));
+}
+
+#[test]
+fn an_extension_shared_with_the_inputs_means_their_format() {
+    let dir = Dir::new();
+    dir.write("a.bin", literal(Format::Psv));
+    dir.write("b.bin", literal(Format::Psv));
+    dir.line("convert a.bin b.bin --from psv -o c.bin").succeeds();
+    assert!(dir.read("c.bin") == literal(Format::Psv).repeat(2));
+    dir.line("convert a.bin --from psv -o c.bin.zst").succeeds();
+    assert!(zstd::decode_all(&*dir.read("c.bin.zst")).unwrap() == literal(Format::Psv));
+    dir.write("b.psv", literal(Format::Psv));
+    let refused = dir.line("convert a.bin b.psv --from psv -o d.bin").fails(2);
+    assert!(refused.contains("choose the output format with --to"), "{refused}");
+}
+
+#[test]
+fn folders_with_the_name_of_a_file_are_refused() {
+    let dir = Dir::new();
+    dir.write("a.psv", literal(Format::Psv));
+    for command in [
+        "split a.psv --parts 2 -o new.bin",
+        "split a.psv --size 1K -o new.psv.zst",
+        "relabel a.psv --keep-eval --mix 0.5 -o new.psv",
+        "filter a.psv --dry-run -o clean.hcp",
+        "dataset a.psv --to npz -o new.npz",
+        "verify a.psv --quarantine new.psv",
+    ] {
+        let refused = dir.line(command).fails(2);
+        let why = "has the name of a file; choose a name without an extension, or create the folder first";
+        assert!(refused.contains(why), "{command}: {refused}");
+    }
+    assert_eq!(dir.names("."), ["a.psv"]);
+    std::fs::create_dir(dir.join("new.bin")).unwrap();
+    dir.line("split a.psv --parts 2 -o new.bin").succeeds();
+    dir.line("split a.psv --parts 2 -o psv").succeeds();
+    let refused = dir.line("verify psv/a.manifest.json").fails(2);
+    assert!(refused.contains("`kyokumen verify --manifest` compares files with it"), "{refused}");
 }
 
 #[test]
@@ -242,7 +280,7 @@ status 2
 error: [FOLDER]/a.psv would overwrite the input [FOLDER]/a.psv; choose another output
 status 2
 error: [FOLDER]/link.psv would overwrite the input [FOLDER]/a.psv; choose another output
-status 2
+status 1
 error: [FOLDER]/b.hcp exists; replace it with --force
 
 "#]]

@@ -199,7 +199,10 @@ fn splits_that_would_leak_or_make_no_sense_are_refused() {
         ),
         ("s.hcpe --by game --parts 2", "the records of s.hcpe are not in game order"),
         ("b.hcp --by game --parts 2", "hcp records have no moves, so their games cannot be"),
-        ("b.csa --by position --parts 2", "not single records; use --by game"),
+        (
+            "b.csa --by position --parts 2",
+            "not single records; use --by game, or convert to a record format",
+        ),
         ("a.psv --weights 9,1", "--weights needs --by game or --by position"),
         ("a.psv --by game --weights 9,1 --parts 3", "2 weights given for 3 parts"),
         ("a.psv --names train,valid", "arguments were not provided"),
@@ -214,6 +217,10 @@ fn splits_that_would_leak_or_make_no_sense_are_refused() {
         assert_refused(&dir, &line.split(' ').collect::<Vec<_>>(), why);
         assert!(!dir.join("p").exists(), "{line}");
     }
+    dir.write("one.psv", &write_games(&dir, 6)[0]);
+    let message = dir.line("split one.psv -o one --by game --names x,y").succeeds().stderr;
+    let empty = ["one-x.psv is empty: no game", "one-y.psv is empty: no game"];
+    assert_eq!(empty.map(|why| message.matches(why).count()).iter().sum::<usize>(), 1, "{message}");
     dir.line("split a.psv -o p --names x,y --by ranges").succeeds();
     assert_eq!(dir.read("p/a-x.psv").len(), 3000 * PSV);
 }

@@ -182,6 +182,10 @@ fn a_sample_says_that_its_records_stay_in_the_inputs() {
     let message = dir.line("sample a.psv -o b.psv --count 5").succeeds().stderr;
     assert!(message.contains("note: the drawn records are still in the inputs"), "{message}");
     assert!(message.contains("split --by game"), "{message}");
+    // Without moves, games cannot be recognised.
+    dir.line("convert a.psv -o a.hcp").succeeds();
+    let message = dir.line("sample a.hcp -o b.hcp --count 5").succeeds().stderr;
+    assert!(message.contains("split --by position"), "{message}");
 }
 
 #[test]

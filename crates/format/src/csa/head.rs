@@ -31,8 +31,8 @@ const OTHER_KEYS: [(&str, &str); 5] = [
 /// The V3.0 entry for time limits. Its value is in seconds, in another form than the value of `$TIME_LIMIT`.
 const TIME: &str = "$TIME:";
 
-/// The title, an entry of KIF files for which CSA has no keyword.
-const TITLE: &str = "表題";
+/// The title, an entry of KIF files for which CSA has no keyword. 作品名 is the title of a problem.
+const TITLES: [&str; 2] = ["表題", "作品名"];
 
 /// Parses a line as a header entry. Returns `false` if it is not an entry. Drops empty values.
 pub(super) fn take(statement: &[u8], headers: &mut Vec<Header>) -> bool {
@@ -69,7 +69,9 @@ fn keyword(key: &HeaderKey, has_event: bool) -> Option<&str> {
         KEYS.iter().find_map(|(known, keyword)| (known == key).then_some(*keyword))
     };
     match key {
-        HeaderKey::Other(name) if name == TITLE => of_key(&HeaderKey::Event).filter(|_| !has_event),
+        HeaderKey::Other(name) if TITLES.contains(&&**name) => {
+            of_key(&HeaderKey::Event).filter(|_| !has_event)
+        }
         HeaderKey::Other(name) => own_key(name),
         key => of_key(key),
     }
@@ -167,7 +169,7 @@ mod tests {
     #[test]
     fn the_title_is_written_as_the_event_if_there_is_no_event() {
         let entry = |key, value: &str| Header { key, value: value.to_owned() };
-        let title = HeaderKey::Other(TITLE.to_owned());
+        let title = HeaderKey::Other(TITLES[0].to_owned());
         let mut headers = vec![entry(title.clone(), "T")];
         for (written, is_held) in [("$EVENT:T\n", true), ("$EVENT:E\n", false)] {
             let mut out = Vec::new();

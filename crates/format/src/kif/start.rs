@@ -41,6 +41,8 @@ const HAND: [&str; 2] = ["持駒", "持ち駒"];
 /// Names of Black and of White. In mate problems Black attacks.
 const OWNERS: [[&str; 5]; 2] =
     [["先手", "下手", "攻方", "攻め方", "詰方"], ["後手", "上手", "玉方", "受方", "受け方"]];
+/// All pieces of the set that are neither on the board nor in the other hand.
+const REST: [&str; 4] = ["残り全部", "残りすべて", "残り全て", "残り"];
 /// Other names of handicaps.
 const SPELLINGS: [(&str, &str); 10] = [
     ("飛落ち", "飛車落ち"),
@@ -75,6 +77,8 @@ pub(super) struct Start {
     hands: [[u8; HandKind::COUNT]; 2],
     /// Whether an entry gives a piece in hand.
     has_hands: bool,
+    /// The side, 0 or 1, whose hand has the rest of the set.
+    holds_rest: Option<usize>,
     side_to_move: Option<Color>,
     /// Whether there is a border of a diagram.
     has_border: bool,
@@ -169,6 +173,10 @@ impl Start {
             self.side_to_move = Some(side.ok_or_else(error)?);
             return Ok(());
         }
+        if REST.contains(&normalised(value).trim()) {
+            (self.holds_rest, self.has_hands) = (hand_of(key), true);
+            return Ok(());
+        }
         let expected = "pieces in hand";
         let counts = held(&normalised(value));
         let counts =
@@ -213,9 +221,25 @@ impl Start {
         } else if self.ranks.len() < RANKS.len() {
             return Err(DecodeErrorKind::Ranks { found: self.ranks.len() }.at(self.at));
         } else {
-            replay::arrangement(self.board(), self.hands, side_to_move)
+            replay::arrangement(self.board(), self.all_hands(), side_to_move)
         };
         Ok((setup.map_err(|error| DecodeErrorKind::Setup(error).at(self.at))?, self.at))
+    }
+
+    /// The hands, with the rest of the set.
+    fn all_hands(&self) -> [[u8; HandKind::COUNT]; 2] {
+        let mut hands = self.hands;
+        let Some(owner) = self.holds_rest else { return hands };
+        hands[owner] = HandKind::SET;
+        let placed =
+            self.ranks.iter().flatten().flatten().filter_map(|piece| piece.kind.hand_kind());
+        for kind in placed {
+            hands[owner][kind.index()] = hands[owner][kind.index()].saturating_sub(1);
+        }
+        for (rest, other) in hands[owner].iter_mut().zip(self.hands[1 - owner]) {
+            *rest = rest.saturating_sub(other);
+        }
+        hands
     }
 
     fn board(&self) -> Board {

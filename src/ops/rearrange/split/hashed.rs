@@ -53,7 +53,7 @@ pub(super) fn check(plan: &RearrangePlan, by: SplitBy) -> Result<(), Error> {
     let (format, input) = (plan.format(), &plan.ranges[0].input.name);
     let remedy = match by {
         SplitBy::Position if !format.has_single_records() => {
-            "contains games or groups, not single records; use --by game"
+            "contains games or groups, not single records; use --by game, or convert to a record format such as hcpe first"
         }
         SplitBy::Game if format.holds_games() || format == Format::Db => return Ok(()),
         SplitBy::Game if !format.fields().contains(Field::BestMove) => {
