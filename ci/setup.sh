@@ -4,7 +4,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CARGO_TERM_COLOR=never
 shared_data=$PWD/../shared/data
 python=target/venv/bin/python
-slow_features=parquet,object-store,network
+slow_features=parquet,object-store,onnxruntime
 
 step() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 

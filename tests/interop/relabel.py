@@ -4,7 +4,8 @@
 - An engine that counts pieces (`material_engine.py`), also in three processes that exit and hang at random. The
   evaluations must equal those that cshogi gives here, and all other fields of a record must stay unchanged.
 - A network, if `--model` is given. This needs a program with networks. The evaluations must equal those of ONNX Runtime
-  on cshogi's planes within 2 centipawns, also if `examples/evaluator.py` evaluates the network in separate processes.
+  on cshogi's planes within 2 centipawns, with rten, with ONNX Runtime in the program, and if `examples/evaluator.py`
+  evaluates the network in separate processes.
 
 Exit status 0: all equal, 1: a difference, 2: something is missing.
 """
@@ -119,9 +120,19 @@ def by_network(kyokumen, path, records, model):
     ]
     new = relabel(kyokumen, path, "--model", model)
     failures = differences("a network", records, new, expected, NEAR_CP)
+    for words in ([], ["--batch", 7, "--threads", 2]):
+        new = relabel(kyokumen, path, "--model", model, "--runtime", "ort", *words, "--ort-lib", library())
+        failures += differences("ONNX Runtime", records, new, expected, NEAR_CP)
     program = f"run:{sys.executable} {ROOT / 'examples/evaluator.py'} {model}"
     new = relabel(kyokumen, path, "--model", program)
     return failures + differences("a program", records, new, expected, NEAR_CP)
+
+
+def library():
+    """The shared library of the installed package."""
+    import onnxruntime
+
+    return next(pathlib.Path(onnxruntime.__file__).parent.glob("capi/libonnxruntime.*"))
 
 
 if __name__ == "__main__":

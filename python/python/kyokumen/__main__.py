@@ -6,6 +6,7 @@ import signal
 import sys
 
 from kyokumen import _native
+from kyokumen._onnx import find_onnx_runtime
 
 
 def main() -> int:
@@ -13,6 +14,7 @@ def main() -> int:
     # Python's handler would only note the signal while the command runs. The commands have handlers of their own.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    find_onnx_runtime()
     return _native.run_command_line(sys.argv[1:])
 
 

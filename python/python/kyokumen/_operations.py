@@ -14,6 +14,7 @@ from kyokumen import _native, _options
 from kyokumen._errors import UsageError
 from kyokumen._options import Unpack, _Path, _Paths
 from kyokumen._report import Report
+from kyokumen._onnx import find_onnx_runtime
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _HELP = _native.options()
@@ -43,6 +44,8 @@ def _call(command: str, inputs: _Paths, given: Mapping[str, Any], **more: object
     positional = [inputs] if isinstance(inputs, (str, os.PathLike)) else list(inputs)
     options = {**given, **more}
     progress = options.pop("progress", None)
+    if "model" in options:
+        find_onnx_runtime()
     report: Report = _native.call(command, positional, options, progress)
     return report
 

@@ -207,7 +207,16 @@ class DatasetOptions(JobOptions, Search, total=False):
     tsume_plies: bool
 
 
-class RelabelOptions(JobOptions, total=False):
+class Devices(TypedDict, total=False):
+    """The library and the devices for networks in ONNX files."""
+
+    runtime: Literal["auto", "ort", "rten"] | None
+    device: str | Sequence[str] | None
+    fp16: bool
+    ort_lib: _Path | None
+
+
+class RelabelOptions(JobOptions, Devices, total=False):
     model: _Path | None
     playouts: int | None
     batch: int | None
@@ -227,7 +236,7 @@ class RelabelOptions(JobOptions, total=False):
     fill: str | Mapping[str, object] | None
 
 
-class SelfPlayOptions(RunOptions, total=False):
+class SelfPlayOptions(RunOptions, Devices, total=False):
     model: _Paths
     games: int
     openings: _Path | None
@@ -237,6 +246,7 @@ class SelfPlayOptions(RunOptions, total=False):
     seed: int | None
     batch: int | None
     groups: int | None
+    cache_mb: int | None
     playouts: int | None
     puct: Literal["dlshogi", "parent-value", "dlshogi-2018"] | None
     c_init: float | None
