@@ -9,7 +9,7 @@ use crate::settings::RandomOpening;
 ///
 /// Draws from the most visited moves, with weights visits^(1/T). The list ends before the first move that is proven to
 /// lose, or whose value is too far below the value of the best move.
-pub(crate) fn draw(
+pub fn draw(
     root: &Root,
     opening: &RandomOpening,
     ply: u16,

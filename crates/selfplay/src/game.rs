@@ -1,15 +1,14 @@
 //! One game from its opening to its end, advanced simulation by simulation.
 
-use kyokumen_format::{
-    EVAL_SCALE, Ending, Game, GameResult, MATE_EVAL, Played, VisitedMove, eval_of_value,
-};
+use kyokumen_format::{EVAL_SCALE, Game, MATE_EVAL, Played, VisitedMove, eval_of_value};
 use kyokumen_game::random::SplitMix64;
 use kyokumen_mcts::{Leaf, LeafSearch, Root, RootMove, Simulation, Tree};
 use kyokumen_network::Batch;
-use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
+use kyokumen_shogi::{Position, PositionHistory};
 
 use crate::choice::draw;
-use crate::settings::{GameSettings, RepetitionRule};
+use crate::course::{Course, Next};
+use crate::settings::GameSettings;
 
 /// A game in progress.
 #[derive(Clone, Debug)]
@@ -19,9 +18,7 @@ pub struct SelfPlayGame {
     random: SplitMix64,
     tree: Tree,
     leaf: Leaf,
-    game: Game,
-    /// The remaining moves of a proven mate, the last one first.
-    mate: Vec<Move>,
+    course: Course,
     /// Simulations for the current position; `None` before its search has started.
     playouts: Option<u32>,
     extensions: u8,
@@ -98,8 +95,7 @@ impl SelfPlayGame {
             random,
             tree: Tree::new(settings.search, opening.clone(), history, noise),
             leaf: Leaf::default(),
-            game: Game::new(opening.setup()),
-            mate: Vec::new(),
+            course: Course::new(settings, opening),
             playouts: None,
             extensions: 0,
             counts: GameCounts::default(),
@@ -167,91 +163,22 @@ impl SelfPlayGame {
 
     /// Returns the game after its end.
     pub fn finish(self) -> FinishedGame {
-        let dropped = self.dropped();
-        let Self { number, game, counts, .. } = self;
-        FinishedGame { number, game, counts, dropped }
-    }
-
-    fn dropped(&self) -> Option<Dropped> {
-        let GameSettings { min_moves, drop_move_limit, .. } = self.settings;
-        if self.game.moves.len() < usize::from(min_moves) {
-            Some(Dropped::TooShort)
-        } else {
-            let is_at_limit = self.game.ending == Some(Ending::MoveLimit);
-            (is_at_limit && drop_move_limit).then_some(Dropped::MoveLimit)
-        }
+        self.course.finish(self.number, self.counts)
     }
 
     /// Ends the game if the rules require it, plays a move that needs no search, or starts a search. Returns whether
     /// the game has ended.
     fn begin_position(&mut self, mates: &mut LeafSearch) -> bool {
-        let mover = self.tree.position().side_to_move();
-        if let Some((result, ending)) = self.end_by_rule() {
-            self.end(result, ending);
-            return true;
+        match self.course.next(self.tree.position(), self.tree.history(), mates) {
+            Next::Ended => return true,
+            Next::Forced(played) => self.make(played),
+            Next::Choice => {
+                self.playouts = Some(self.settings.playouts);
+                self.extensions =
+                    if self.course.is_random() { 0 } else { self.settings.extensions };
+            }
         }
-        if self.mate.is_empty()
-            && let Some(line) =
-                mates.mate_line(self.tree.position(), self.settings.search.root_mate)
-        {
-            self.mate = line.moves;
-            self.mate.reverse();
-        }
-        if let Some(m) = self.mate.pop() {
-            // The side that makes the last move of the line mates.
-            let eval = if self.mate.len().is_multiple_of(2) { MATE_EVAL } else { -MATE_EVAL };
-            self.make(Played {
-                eval_cp: Some(eval),
-                is_not_for_training: true,
-                ..Played::new(m, 0)
-            });
-            return false;
-        }
-        let moves = self.tree.position().legal_moves();
-        if let [only] = moves[..] {
-            self.make(Played {
-                eval_cp: Some(0),
-                is_not_for_training: true,
-                ..Played::new(only, 0)
-            });
-            return false;
-        }
-        debug_assert_eq!(mover, self.tree.position().side_to_move());
-        self.playouts = Some(self.settings.playouts);
-        self.extensions = if self.is_random() { 0 } else { self.settings.extensions };
         false
-    }
-
-    fn end_by_rule(&self) -> Option<(GameResult, Option<Ending>)> {
-        let position = self.tree.position();
-        let mover = position.side_to_move();
-        let win_of = GameResult::win_of;
-        if !position.has_legal_move() {
-            return Some((win_of(!mover), None));
-        }
-        let history = self.tree.history();
-        let repetition = match self.settings.repetition {
-            RepetitionRule::Fourth => history.repetition(4),
-            RepetitionRule::Dlshogi => history.repetition_within(16),
-        };
-        if let Some(repetition) = repetition {
-            let result = match repetition {
-                Repetition::Draw => GameResult::Draw,
-                Repetition::Win => win_of(mover),
-                Repetition::Loss => win_of(!mover),
-            };
-            return Some((result, Some(Ending::Repetition)));
-        }
-        if position.can_declare() {
-            return Some((win_of(mover), Some(Ending::Declaration)));
-        }
-        let is_long = self.game.moves.len() >= usize::from(self.settings.max_moves);
-        is_long.then_some((GameResult::Draw, Some(Ending::MoveLimit)))
-    }
-
-    fn end(&mut self, result: GameResult, ending: Option<Ending>) {
-        self.game.result = Some(result);
-        self.game.ending = ending;
     }
 
     /// Whether the search of the position is complete. Extends the search if two moves are nearly equal.
@@ -273,29 +200,17 @@ impl SelfPlayGame {
         true
     }
 
-    /// Number of moves made.
-    fn ply(&self) -> u16 {
-        u16::try_from(self.game.moves.len()).unwrap_or(u16::MAX)
-    }
-
-    fn is_random(&self) -> bool {
-        self.ply() < self.settings.opening.plies
-    }
-
     /// Plays a move by the search result, or resigns. Returns whether the game has ended.
     fn play(&mut self) -> bool {
         self.counts.positions += 1;
         self.playouts = None;
         let root = self.tree.root();
         let best = root.best().expect("a position that is searched has moves");
-        let mover = self.tree.position().side_to_move();
         let value = best_value(&root, best);
-        if root.proven.is_none() && (2.0 * value - 1.0).abs() > self.settings.resign {
-            let winner = if value > 0.5 { mover } else { !mover };
-            self.end(GameResult::win_of(winner), None);
+        if root.proven.is_none() && self.course.resigns(self.tree.position(), value) {
             return true;
         }
-        let (ply, is_drawn) = (self.ply(), self.is_random());
+        let (ply, is_drawn) = (self.course.ply(), self.course.is_random());
         let drawn = is_drawn.then(|| draw(&root, &self.settings.opening, ply, &mut self.random));
         let played = drawn.flatten().unwrap_or(best);
         let eval = match root.proven {
@@ -315,7 +230,7 @@ impl SelfPlayGame {
     fn make(&mut self, played: Played) {
         let noise = self.random.next_bits();
         self.tree.restart(played.best_move, noise);
-        self.game.moves.push(played);
+        self.course.push(played);
         self.counts.moves += 1;
     }
 }

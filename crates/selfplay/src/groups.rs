@@ -24,6 +24,7 @@ use crate::cache::EvaluationCache;
 use crate::device::Device;
 use crate::figures::{Counters, Figures};
 use crate::game::{FinishedGame, SelfPlayGame, Step};
+use crate::players::{self, Player};
 use crate::settings::GameSettings;
 
 /// Start positions of games.
@@ -85,6 +86,14 @@ pub enum GamesError {
         /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A player cannot play a game.
+    #[error("game {number} cannot be played")]
+    Player {
+        /// Number of the game.
+        number: u64,
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The system cannot start a thread.
     #[error("cannot start a thread")]
     Thread(#[source] std::io::Error),
@@ -97,8 +106,8 @@ pub enum GamesError {
     Table(#[from] TableError),
 }
 
-/// A message of a group: a finished game, or the number of a game that is not played.
-enum Delivery {
+/// A message of a thread: a finished game, or the number of a game that is not played.
+pub(crate) enum Delivery {
     Game(Box<FinishedGame>),
     Unplayed(u64),
 }
@@ -115,19 +124,26 @@ pub struct Games {
     has_failed: bool,
 }
 
-/// State shared by all groups.
-struct Shared {
-    settings: GameSettings,
-    run: RunSettings,
-    seed: u64,
+/// State shared by all threads.
+pub(crate) struct Shared {
     openings: Box<dyn Openings>,
     end: u64,
     /// The next game number of each network.
     next: Vec<AtomicU64>,
     /// The first game that was not yielded.
     wanted: AtomicU64,
-    counters: Counters,
-    stop: Arc<AtomicBool>,
+    /// Number of games that are played at the same time.
+    slots: u64,
+    pub(crate) counters: Counters,
+    pub(crate) stop: Arc<AtomicBool>,
+}
+
+/// A thread that takes numbers and delivers games.
+#[derive(Clone)]
+pub(crate) struct Worker {
+    pub(crate) shared: Arc<Shared>,
+    network: usize,
+    sender: Sender<Result<Delivery, GamesError>>,
 }
 
 /// Limits the games ahead of the first unfinished one: this many times the games played at the same time.
@@ -158,12 +174,6 @@ impl Games {
             is_played && run.groups > 0 && run.batch > 0,
             "there are devices, groups and positions in a batch"
         );
-        let first = |network| {
-            let numbers = numbers.start..;
-            numbers.into_iter().find(|n| n % networks.len() as u64 == network as u64)
-        };
-        let next =
-            (0..networks.len()).map(|i| AtomicU64::new(first(i).expect("the range is unlimited")));
         let devices: usize = networks.iter().map(Vec::len).sum();
         let groups = devices * run.groups;
         // If there are few games, they are distributed over all groups.
@@ -171,27 +181,8 @@ impl Games {
             usize::try_from(numbers.end.saturating_sub(numbers.start)).unwrap_or(usize::MAX);
         let run = RunSettings { batch: run.batch.min(count.div_ceil(groups).max(1)), ..run };
         let slots = (groups * run.batch) as u64;
-        let shared = Arc::new(Shared {
-            settings,
-            run,
-            seed,
-            openings,
-            end: numbers.end,
-            next: next.collect(),
-            wanted: AtomicU64::new(numbers.start),
-            counters: Counters::default(),
-            stop: Arc::default(),
-        });
-        let (sender, deliveries) = unbounded();
-        let mut games = Self {
-            deliveries,
-            waiting: BTreeMap::new(),
-            shared: Arc::clone(&shared),
-            threads: Vec::new(),
-            start: numbers.start,
-            unplayed: 0,
-            has_failed: false,
-        };
+        let (mut games, sender) = Self::begin(numbers, openings, networks.len(), slots);
+        let shared = Arc::clone(&games.shared);
         let devices = networks.into_iter().enumerate();
         let devices =
             devices.flat_map(|(network, devices)| devices.into_iter().map(move |d| (network, d)));
@@ -204,16 +195,84 @@ impl Games {
             let cache =
                 (run.cache_mib > 0).then(|| Arc::new(EvaluationCache::new(run.cache_mib << 20)));
             for device in devices {
-                let batch = Batch::new(run.batch, planes);
-                let place = (network, device_number);
-                let mut group = Group::new(&shared, place, device, batch, sender.clone(), slots)?;
-                group.cache.clone_from(&cache);
+                let worker =
+                    Worker { shared: Arc::clone(&shared), network, sender: sender.clone() };
+                let group = Group {
+                    worker,
+                    settings,
+                    run,
+                    seed,
+                    device_number,
+                    device,
+                    games: Vec::with_capacity(run.batch),
+                    batch: Batch::new(run.batch, planes),
+                    mates: LeafSearch::try_new(run.mate_table_mib)?,
+                    cache: cache.clone(),
+                    keys: Vec::new(),
+                };
                 let thread = thread::Builder::new().name(format!("games-{device_number}"));
                 let thread = thread.stack_size(STACK_BYTES).spawn(move || group.run());
                 games.threads.push(thread.map_err(GamesError::Thread)?);
             }
         }
         Ok(games)
+    }
+
+    /// Starts to play the games of a range of numbers, each by any of the players.
+    ///
+    /// # Errors
+    ///
+    /// [`GamesError::Thread`].
+    pub fn by_players(
+        numbers: Range<u64>,
+        openings: Box<dyn Openings>,
+        players: Vec<Box<dyn Player>>,
+    ) -> Result<Self, GamesError> {
+        let (mut games, sender) = Self::begin(numbers, openings, 1, players.len() as u64);
+        for (number, mut player) in players.into_iter().enumerate() {
+            let shared = Arc::clone(&games.shared);
+            let worker = Worker { shared, network: 0, sender: sender.clone() };
+            let thread = thread::Builder::new().name(format!("player-{number}"));
+            let thread = thread.stack_size(STACK_BYTES).spawn(move || {
+                worker.run(|worker| players::play(worker, player.as_mut()));
+            });
+            games.threads.push(thread.map_err(GamesError::Thread)?);
+        }
+        Ok(games)
+    }
+
+    /// Prepares the games of a range of numbers, for threads that deliver to the sender.
+    fn begin(
+        numbers: Range<u64>,
+        openings: Box<dyn Openings>,
+        networks: usize,
+        slots: u64,
+    ) -> (Self, Sender<Result<Delivery, GamesError>>) {
+        let first = |network| {
+            let numbers = numbers.start..;
+            numbers.into_iter().find(|n| n % networks as u64 == network as u64)
+        };
+        let next = (0..networks).map(|i| AtomicU64::new(first(i).expect("the range is unlimited")));
+        let shared = Arc::new(Shared {
+            openings,
+            end: numbers.end,
+            next: next.collect(),
+            wanted: AtomicU64::new(numbers.start),
+            slots,
+            counters: Counters::default(),
+            stop: Arc::default(),
+        });
+        let (sender, deliveries) = unbounded();
+        let games = Self {
+            deliveries,
+            waiting: BTreeMap::new(),
+            shared,
+            threads: Vec::new(),
+            start: numbers.start,
+            unplayed: 0,
+            has_failed: false,
+        };
+        (games, sender)
     }
 
     /// Progress figures of the run.
@@ -338,65 +397,55 @@ impl Games {
     }
 }
 
-impl Shared {
+impl Worker {
     /// Takes the number of the next game to start. `None` if all are played, or if too many games wait for an earlier
     /// one.
-    fn take_number(&self, network: usize, slots: u64) -> Option<u64> {
-        let next = self.next[network].load(Ordering::Relaxed);
-        let wanted = self.wanted.load(Ordering::Relaxed);
-        if next >= self.end || next - wanted.min(next) > WAITING_FACTOR * slots {
+    fn take_number(&self) -> Option<u64> {
+        let Shared { next: all, end, wanted, slots, .. } = &*self.shared;
+        let next = all[self.network].load(Ordering::Relaxed);
+        let wanted = wanted.load(Ordering::Relaxed);
+        if next >= *end || next - wanted.min(next) > WAITING_FACTOR * slots {
             return None;
         }
-        let number = self.next[network].fetch_add(self.next.len() as u64, Ordering::Relaxed);
-        (number < self.end).then_some(number)
-    }
-}
-
-/// The games of one thread.
-struct Group {
-    shared: Arc<Shared>,
-    network: usize,
-    device_number: usize,
-    device: Device,
-    sender: Sender<Result<Delivery, GamesError>>,
-    slots: u64,
-    games: Vec<SelfPlayGame>,
-    batch: Batch,
-    mates: LeafSearch,
-    cache: Option<Arc<EvaluationCache>>,
-    /// The positions of the batch, if there is a cache.
-    keys: Vec<PositionKey>,
-}
-
-impl Group {
-    fn new(
-        shared: &Arc<Shared>,
-        (network, device_number): (usize, usize),
-        device: Device,
-        batch: Batch,
-        sender: Sender<Result<Delivery, GamesError>>,
-        slots: u64,
-    ) -> Result<Self, GamesError> {
-        let run = shared.run;
-        Ok(Self {
-            shared: Arc::clone(shared),
-            network,
-            device_number,
-            device,
-            sender,
-            slots,
-            games: Vec::with_capacity(run.batch),
-            batch,
-            mates: LeafSearch::try_new(run.mate_table_mib)?,
-            cache: None,
-            keys: Vec::new(),
-        })
+        let number = all[self.network].fetch_add(all.len() as u64, Ordering::Relaxed);
+        (number < *end).then_some(number)
     }
 
-    /// Plays until there are no more games. A panic ends all groups; [`Games::join`] resumes it.
-    fn run(&mut self) {
-        let played = catch_unwind(AssertUnwindSafe(|| self.play()));
-        match played {
+    /// Whether all games have been started.
+    pub(crate) fn is_out_of_games(&self) -> bool {
+        self.shared.next[self.network].load(Ordering::Relaxed) >= self.shared.end
+    }
+
+    /// Starts the next game that has an opening. `None` if [`Self::take_number`] gives none.
+    pub(crate) fn begin(&self) -> Result<Option<(u64, Position)>, GamesError> {
+        while let Some(number) = self.take_number() {
+            let opening = self.shared.openings.opening(number);
+            match opening.map_err(|source| GamesError::Opening { number, source })? {
+                Some(opening) => {
+                    Counters::add(&self.shared.counters.games, 1);
+                    return Ok(Some((number, opening)));
+                }
+                None => self.deliver(Delivery::Unplayed(number)),
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn deliver_game(&self, game: FinishedGame) {
+        Counters::add(&self.shared.counters.finished_games, 1);
+        Counters::add(&self.shared.counters.finished_moves, game.counts.moves);
+        self.deliver(Delivery::Game(Box::new(game)));
+    }
+
+    fn deliver(&self, delivery: Delivery) {
+        if self.sender.send(Ok(delivery)).is_err() {
+            self.shared.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Plays games. An error or panic ends all threads; [`Games::join`] resumes the panic.
+    fn run(&self, play: impl FnOnce(&Self) -> Result<(), GamesError>) {
+        match catch_unwind(AssertUnwindSafe(|| play(self))) {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
                 self.shared.stop.store(true, Ordering::Relaxed);
@@ -409,13 +458,37 @@ impl Group {
             }
         }
     }
+}
+
+/// The games of one thread.
+struct Group {
+    worker: Worker,
+    settings: GameSettings,
+    run: RunSettings,
+    seed: u64,
+    device_number: usize,
+    device: Device,
+    games: Vec<SelfPlayGame>,
+    batch: Batch,
+    mates: LeafSearch,
+    cache: Option<Arc<EvaluationCache>>,
+    /// The positions of the batch, if there is a cache.
+    keys: Vec<PositionKey>,
+}
+
+impl Group {
+    fn run(mut self) {
+        let worker = self.worker.clone();
+        worker.run(|_| self.play());
+    }
 
     fn play(&mut self) -> Result<(), GamesError> {
+        let shared = Arc::clone(&self.worker.shared);
         let mut last = Instant::now();
-        while !self.shared.stop.load(Ordering::Relaxed) {
+        while !shared.stop.load(Ordering::Relaxed) {
             self.search()?;
             if self.batch.is_empty() {
-                if self.shared.next[self.network].load(Ordering::Relaxed) >= self.shared.end {
+                if self.worker.is_out_of_games() {
                     break;
                 }
                 // Too many games wait for an earlier game of another group.
@@ -423,10 +496,10 @@ impl Group {
                 continue;
             }
             if !self.evaluate()? {
-                self.shared.stop.store(true, Ordering::Relaxed);
+                shared.stop.store(true, Ordering::Relaxed);
                 break;
             }
-            Counters::add(&self.shared.counters.simulations, self.batch.len() as u64);
+            Counters::add(&shared.counters.simulations, self.batch.len() as u64);
             for (slot, game) in self.games.iter_mut().enumerate() {
                 game.answer(self.batch.policy(slot), self.batch.value(slot));
             }
@@ -435,7 +508,7 @@ impl Group {
                     cache.insert(key, self.batch.policy(slot), self.batch.value(slot));
                 }
             }
-            Counters::add_time(&self.shared.counters.running_ns, last.elapsed());
+            Counters::add_time(&shared.counters.running_ns, last.elapsed());
             last = Instant::now();
         }
         Ok(())
@@ -443,25 +516,26 @@ impl Group {
 
     /// Advances every game to its next leaf, and starts new games in place of ended ones.
     fn search(&mut self) -> Result<(), GamesError> {
+        let shared = Arc::clone(&self.worker.shared);
+        let counters = &shared.counters;
         self.batch.clear();
         let mut i = 0;
-        while i < self.shared.run.batch {
+        while i < self.run.batch {
             if i == self.games.len() {
-                match self.begin()? {
-                    Some(game) => self.games.push(game),
-                    None => break,
-                }
+                let Some((number, opening)) = self.worker.begin()? else { break };
+                self.games.push(SelfPlayGame::new(self.settings, self.seed, number, &opening));
             }
             let before = self.games[i].counts();
             let step = self.games[i].step(&mut self.mates);
             let after = self.games[i].counts();
-            let counters = &self.shared.counters;
             Counters::add(&counters.simulations, after.simulations - before.simulations);
             Counters::add(&counters.positions, after.positions - before.positions);
             Counters::add(&counters.moves, after.moves - before.moves);
             match step {
                 Step::Evaluate => {
                     if self.answer_from_cache(i) {
+                        Counters::add(&counters.simulations, 1);
+                        Counters::add(&counters.cached, 1);
                         continue;
                     }
                     self.games[i].push(&mut self.batch);
@@ -469,9 +543,7 @@ impl Group {
                 }
                 Step::Ended => {
                     let finished = self.games.swap_remove(i).finish();
-                    Counters::add(&counters.finished_games, 1);
-                    Counters::add(&counters.finished_moves, finished.counts.moves);
-                    self.deliver(Delivery::Game(Box::new(finished)));
+                    self.worker.deliver_game(finished);
                 }
             }
         }
@@ -489,42 +561,19 @@ impl Group {
         };
         let (policy, value) = evaluation.policy_and_value();
         game.answer_from_cache(policy, value);
-        Counters::add(&self.shared.counters.simulations, 1);
-        Counters::add(&self.shared.counters.cached, 1);
         true
-    }
-
-    fn begin(&mut self) -> Result<Option<SelfPlayGame>, GamesError> {
-        while let Some(number) = self.shared.take_number(self.network, self.slots) {
-            let opening = self.shared.openings.opening(number);
-            match opening.map_err(|source| GamesError::Opening { number, source })? {
-                Some(opening) => {
-                    let Shared { settings, seed, counters, .. } = &*self.shared;
-                    Counters::add(&counters.games, 1);
-                    return Ok(Some(SelfPlayGame::new(*settings, *seed, number, &opening)));
-                }
-                None => self.deliver(Delivery::Unplayed(number)),
-            }
-        }
-        Ok(None)
-    }
-
-    fn deliver(&self, delivery: Delivery) {
-        if self.sender.send(Ok(delivery)).is_err() {
-            self.shared.stop.store(true, Ordering::Relaxed);
-        }
     }
 
     /// Evaluates the batch. Returns `false` if the device's thread has panicked or the games are being stopped.
     fn evaluate(&mut self) -> Result<bool, GamesError> {
-        let times = match self.device.evaluate(&mut self.batch, &self.shared.stop) {
+        let Shared { counters, stop, .. } = &*self.worker.shared;
+        let times = match self.device.evaluate(&mut self.batch, stop) {
             Ok(times) => times,
             Err(NetworkError::Cancelled) => return Ok(false),
             Err(source) => {
                 return Err(GamesError::Evaluation { device: self.device_number, source });
             }
         };
-        let counters = &self.shared.counters;
         Counters::add_time(&counters.waiting_ns, times.waiting);
         Counters::add_time(&counters.evaluating_ns, times.evaluating);
         Counters::add(&counters.batches, 1);

@@ -6,13 +6,18 @@
 
 mod cache;
 mod choice;
+mod course;
 mod device;
 mod figures;
 mod game;
 mod groups;
+mod players;
 mod settings;
 
+pub use choice::draw;
+pub use course::{Course, Next};
 pub use figures::Figures;
 pub use game::{Dropped, FinishedGame, GameCounts, SelfPlayGame, Step, best_value, candidates};
 pub use groups::{Games, GamesError, Openings, RunSettings, StartPosition};
+pub use players::Player;
 pub use settings::{GameSettings, RandomOpening, RepetitionRule};

@@ -1,0 +1,143 @@
+//! A game as far as it has been played, and what the rules and proven mates decide without a search.
+
+use kyokumen_format::{Ending, Game, GameResult, MATE_EVAL, Played};
+use kyokumen_mcts::LeafSearch;
+use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
+
+use crate::game::{Dropped, FinishedGame, GameCounts};
+use crate::settings::{GameSettings, RepetitionRule};
+
+/// A game in progress, without its position.
+#[derive(Clone, Debug)]
+pub struct Course {
+    settings: GameSettings,
+    game: Game,
+    /// The remaining moves of a proven mate, the last one first.
+    mate: Vec<Move>,
+}
+
+/// What happens in a position.
+#[derive(Clone, Debug)]
+pub enum Next {
+    /// The game has ended by the rules.
+    Ended,
+    /// A move of a proven mate, or the only legal move. It is not for training.
+    Forced(Played),
+    /// A player chooses the move.
+    Choice,
+}
+
+impl Course {
+    /// Starts a game from `opening`.
+    pub fn new(settings: GameSettings, opening: &Position) -> Self {
+        Self { settings, game: Game::new(opening.setup()), mate: Vec::new() }
+    }
+
+    /// Number of moves made.
+    pub fn ply(&self) -> u16 {
+        u16::try_from(self.game.moves.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Whether the next move is one of the random moves at the start.
+    pub fn is_random(&self) -> bool {
+        self.ply() < self.settings.opening.plies
+    }
+
+    /// Decides how the game goes on from its last position, which ends `history`.
+    pub fn next(
+        &mut self,
+        position: &Position,
+        history: &PositionHistory,
+        mates: &mut LeafSearch,
+    ) -> Next {
+        if let Some((result, ending)) = self.end_by_rule(position, history) {
+            self.end(result, ending);
+            return Next::Ended;
+        }
+        if self.mate.is_empty()
+            && let Some(line) = mates.mate_line(position, self.settings.search.root_mate)
+        {
+            self.mate = line.moves;
+            self.mate.reverse();
+        }
+        if let Some(m) = self.mate.pop() {
+            // The side that makes the last move of the line mates.
+            let eval = if self.mate.len().is_multiple_of(2) { MATE_EVAL } else { -MATE_EVAL };
+            return Next::Forced(forced(m, eval));
+        }
+        match position.legal_moves()[..] {
+            [only] => Next::Forced(forced(only, 0)),
+            _ => Next::Choice,
+        }
+    }
+
+    fn end_by_rule(
+        &self,
+        position: &Position,
+        history: &PositionHistory,
+    ) -> Option<(GameResult, Option<Ending>)> {
+        let mover = position.side_to_move();
+        let win_of = GameResult::win_of;
+        if !position.has_legal_move() {
+            return Some((win_of(!mover), None));
+        }
+        let repetition = match self.settings.repetition {
+            RepetitionRule::Fourth => history.repetition(4),
+            RepetitionRule::Dlshogi => history.repetition_within(16),
+        };
+        if let Some(repetition) = repetition {
+            let result = match repetition {
+                Repetition::Draw => GameResult::Draw,
+                Repetition::Win => win_of(mover),
+                Repetition::Loss => win_of(!mover),
+            };
+            return Some((result, Some(Ending::Repetition)));
+        }
+        if position.can_declare() {
+            return Some((win_of(mover), Some(Ending::Declaration)));
+        }
+        let is_long = self.game.moves.len() >= usize::from(self.settings.max_moves);
+        is_long.then_some((GameResult::Draw, Some(Ending::MoveLimit)))
+    }
+
+    /// Ends the game if a side resigns at this probability that the side to move wins. Returns whether it has ended.
+    pub fn resigns(&mut self, position: &Position, value: f32) -> bool {
+        let is_decided = (2.0 * value - 1.0).abs() > self.settings.resign;
+        if is_decided {
+            let mover = position.side_to_move();
+            self.end(GameResult::win_of(if value > 0.5 { mover } else { !mover }), None);
+        }
+        is_decided
+    }
+
+    /// Ends the game.
+    pub fn end(&mut self, result: GameResult, ending: Option<Ending>) {
+        self.game.result = Some(result);
+        self.game.ending = ending;
+    }
+
+    /// Adds a move.
+    pub fn push(&mut self, played: Played) {
+        self.game.moves.push(played);
+    }
+
+    /// Returns the game after its end.
+    pub fn finish(self, number: u64, counts: GameCounts) -> FinishedGame {
+        let dropped = self.dropped();
+        FinishedGame { number, game: self.game, counts, dropped }
+    }
+
+    fn dropped(&self) -> Option<Dropped> {
+        let GameSettings { min_moves, drop_move_limit, .. } = self.settings;
+        if self.game.moves.len() < usize::from(min_moves) {
+            Some(Dropped::TooShort)
+        } else {
+            let is_at_limit = self.game.ending == Some(Ending::MoveLimit);
+            (is_at_limit && drop_move_limit).then_some(Dropped::MoveLimit)
+        }
+    }
+}
+
+fn forced(m: Move, eval: i16) -> Played {
+    Played { eval_cp: Some(eval), is_not_for_training: true, ..Played::new(m, 0) }
+}
