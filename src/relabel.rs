@@ -3,19 +3,13 @@
 //! Relabelling is a run of [`jobs`](crate::jobs) with shards, manifests and checkpoints. Positions are evaluated by a
 //! [`PositionEvaluator`].
 
+#[cfg(feature = "cli")]
+pub(crate) mod engine;
 pub mod evaluator;
 mod games;
 #[cfg(feature = "network")]
 pub mod network;
 mod records;
-#[cfg(feature = "cli")]
-pub(crate) mod usi_engine;
-#[cfg(feature = "cli")]
-mod usi_process;
-#[cfg(feature = "cli")]
-mod usi_progress;
-#[cfg(feature = "cli")]
-mod usi_score;
 mod worker;
 
 use std::sync::Arc;

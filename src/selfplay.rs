@@ -3,17 +3,19 @@
 //! [`kyokumen_selfplay`] plays the games. This module adds openings, networks, outputs, checkpoints and a manifest. A
 //! run writes games in the order of their numbers. Another process can resume it at any time.
 
+mod engine_player;
 pub mod evaluators;
 mod finished;
 pub(crate) mod openings;
 pub mod plan;
 pub mod snapshot;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kyokumen_network::{Evaluator, is_reproducible};
-use kyokumen_selfplay::{FinishedGame, Games, GamesError, Openings, StartPosition};
+use kyokumen_selfplay::{FinishedGame, Games, GamesError, Openings, Player, StartPosition};
 
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
@@ -23,10 +25,11 @@ use crate::jobs::run::{Completed, Opened, Run};
 use crate::jobs::run_files::RunFiles;
 use crate::records::output_kind::OutputKind;
 use crate::records::sink::Sinks;
+use engine_player::{EngineGames, EnginePlayer, PairedOpenings};
 use evaluators::Model;
-use finished::{count, encoded};
+use finished::{count, count_match, encoded};
 use openings::RunOpenings;
-use plan::SelfPlayPlan;
+use plan::{Players, SelfPlayPlan};
 use snapshot::{GamesDone, SelfPlaySnapshot};
 
 /// A completed self-play run.
@@ -53,7 +56,7 @@ pub fn selfplay(
         Opened::Run(run) => *run,
         Opened::Done(completed) => return Ok(completed),
     };
-    let (networks, reproducible) = match start(&plan, cancel) {
+    let (players, reproducible) = match start(&plan, cancel) {
         Err(_) if cancel.load(Ordering::Relaxed) => {
             let games = run.progress().games.played;
             run.abandon();
@@ -68,7 +71,7 @@ pub fn selfplay(
     let (run, sinks) = run.with_sinks(&plan.files)?;
     let mut play = Play { plan, run, sinks, started: Instant::now() };
     play.run.progress_mut().reproducible &= reproducible;
-    play.play(networks, &mut progress, cancel)?;
+    play.play(players, &mut progress, cancel)?;
     play.finish(cancel)
 }
 
@@ -123,10 +126,35 @@ impl Drop for SelfPlayProgress {
 
 type Devices = Vec<Box<dyn Evaluator>>;
 
-/// Loads the networks. Also returns whether the evaluations of all devices are bit-identical regardless of the place of
-/// a position in a batch.
-fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Vec<Devices>, bool), Error> {
-    let mut networks = load(plan, cancel)?;
+/// The players, ready to play.
+enum Started {
+    Networks(Vec<Devices>),
+    Engines(Vec<Box<dyn Player>>),
+}
+
+/// Loads the networks, or prepares the engines. Also returns whether another run would play the same games: the
+/// evaluations of all devices are bit-identical regardless of the place of a position in a batch.
+fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Started, bool), Error> {
+    let (models, policy_temperature) = match &plan.players {
+        Players::Networks { models, policy_temperature } => (models, *policy_temperature),
+        Players::Engines { engines, threads } => {
+            let games = Arc::new(EngineGames {
+                engines: engines.clone(),
+                game: plan.game,
+                seed: plan.seed,
+                mate_table_mib: plan.run.mate_table_mib,
+            });
+            let player =
+                |_| EnginePlayer::new(Arc::clone(&games)).map(|player| Box::new(player) as _);
+            let players =
+                (0..*threads).map(player).collect::<Result<_, _>>().map_err(|source| {
+                    Error::new(ErrorKind::Resources, "cannot start a mate search")
+                        .with_source(source)
+                })?;
+            return Ok((Started::Engines(players), false));
+        }
+    };
+    let mut networks = load(plan, models, policy_temperature, cancel)?;
     let mut all_reproducible = true;
     for (model, devices) in &mut networks {
         for device in devices {
@@ -136,17 +164,20 @@ fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Vec<Devices>, bool
             })?;
         }
     }
-    Ok((networks.into_iter().map(|(_, devices)| devices).collect(), all_reproducible))
+    let networks = networks.into_iter().map(|(_, devices)| devices).collect();
+    Ok((Started::Networks(networks), all_reproducible))
 }
 
 /// Loads the networks, grouped by model: a model given several times is one network on several devices.
 fn load<'a>(
-    plan: &'a SelfPlayPlan,
+    plan: &SelfPlayPlan,
+    models: &'a [Model],
+    policy_temperature: f32,
     cancel: &AtomicBool,
 ) -> Result<Vec<(&'a Model, Devices)>, Error> {
     let mut networks: Vec<(&Model, Devices)> = Vec::new();
-    for model in &plan.models {
-        let device = model.load(plan.policy_temperature, plan.run.batch, cancel)?;
+    for model in models {
+        let device = model.load(policy_temperature, plan.run.batch, cancel)?;
         match networks.iter_mut().find(|(name, _)| *name == model) {
             Some((_, devices)) => devices.push(device),
             None => networks.push((model, vec![device])),
@@ -181,7 +212,7 @@ struct Play {
 impl Play {
     fn play(
         &mut self,
-        networks: Vec<Devices>,
+        players: Started,
         progress: &mut SelfPlayProgress,
         cancel: &AtomicBool,
     ) -> Result<(), Error> {
@@ -196,7 +227,14 @@ impl Play {
         let total = plan.numbers.end - plan.numbers.start;
         let before = self.run.progress().done;
         let numbers = plan.numbers.start + before..plan.numbers.end;
-        let games = Games::play(plan.game, plan.run, plan.seed, numbers, openings, networks);
+        let openings: Box<dyn Openings> =
+            if plan.players.is_match() { Box::new(PairedOpenings(openings)) } else { openings };
+        let games = match players {
+            Started::Networks(networks) => {
+                Games::play(plan.game, plan.run, plan.seed, numbers, openings, networks)
+            }
+            Started::Engines(players) => Games::by_players(numbers, openings, players),
+        };
         let mut games = games.map_err(|source| self.failed(source))?;
         while !games.is_done() {
             let next = games.next_within(PAUSE);
@@ -257,7 +295,12 @@ impl Play {
             })?;
             self.sinks.write(OutputKind::Kept, &records)?;
         }
-        count(&mut self.run.progress_mut().games, game);
+        let is_match = self.plan.players.is_match();
+        let counts = &mut self.run.progress_mut().games;
+        count(counts, game);
+        if is_match {
+            count_match(counts, game);
+        }
         Ok(())
     }
 
@@ -270,6 +313,7 @@ impl Play {
             inputs: plan.identity.inputs,
             openings_origin: plan.openings_origin,
             networks: plan.networks,
+            engines: plan.engines,
             reproducible,
             games,
         };

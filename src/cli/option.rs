@@ -46,6 +46,25 @@ pub(super) fn depth() -> impl TypedValueParser<Value = u16> {
     whole_number(..=u64::from(MAX_PLIES))
 }
 
+/// Default of `--engine-timeout`.
+pub(super) const ENGINE_TIMEOUT: Duration = Duration::from_mins(1);
+
+/// The program and the arguments of a command line.
+pub(super) fn engine_command(command: &str) -> Result<Vec<String>, Usage> {
+    let words = shlex::split(command).filter(|words| !words.is_empty());
+    words.ok_or_else(|| Usage(format!("--engine: cannot parse the command line {command:?}")))
+}
+
+/// Name and value of an option of an engine.
+pub(super) fn engine_option(text: &str) -> Result<(String, String), &'static str> {
+    let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = parts.ok_or("expected a name and a value, as in USI_Hash=256")?;
+    if text.contains(['\n', '\r']) {
+        return Err("expected one line");
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 pub(super) fn positive_seconds(text: &str) -> Result<Duration, &'static str> {
     match seconds(text)? {
         Duration::ZERO => Err("expected a number of seconds above 0"),

@@ -17,7 +17,7 @@ use crate::cli::call::Call;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus, Usage};
 use crate::cli::job_args::{JobArgs, run_watched_job};
 use crate::cli::option::{
-    decimal_number, heading, mate_limits, positive, positive_seconds, whole_number,
+    decimal_number, engine_option, heading, mate_limits, positive, positive_seconds, whole_number,
 };
 use crate::cli::record_args::{InputArgs, RecordArgs};
 use crate::cli::runtime_args::RuntimeArgs;
@@ -230,13 +230,4 @@ impl RelabelArgs {
             ..self.job.request(self.inputs.into_paths(), self.records, settings)
         })?)
     }
-}
-
-fn engine_option(text: &str) -> Result<(String, String), &'static str> {
-    let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
-    let (name, value) = parts.ok_or("expected a name and a value, as in USI_Hash=256")?;
-    if text.contains(['\n', '\r']) {
-        return Err("expected one line");
-    }
-    Ok((name.to_owned(), value.to_owned()))
 }

@@ -7,12 +7,14 @@ mod command;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use serde::Deserialize;
 
 use crate::cli::option::{
-    decimal_number, heading, location, mate_limits, threads, whole_number, word,
+    decimal_number, engine_option, heading, location, mate_limits, positive_seconds, threads,
+    whole_number, word,
 };
 use crate::cli::progress::ProgressMode;
 use crate::cli::report::counted;
@@ -51,8 +53,21 @@ Exit status:
 pub(super) struct SelfPlayArgs {
     /// Network: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3 evaluator.py". If M
     /// models are given, model n mod M plays both sides of game n
-    #[arg(long, required = true, value_name = "NET.onnx")]
+    #[arg(
+        long,
+        required_unless_present = "engine",
+        conflicts_with = "engine",
+        value_name = "NET.onnx"
+    )]
     pub(super) model: Vec<PathBuf>,
+
+    /// Command line of a USI engine that plays instead of a network. Two engines play a match: the first is Black in
+    /// games with an even number, and two games in a row have the same opening
+    #[arg(long, value_name = "COMMAND")]
+    pub(super) engine: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) engines: EngineGameArgs,
 
     /// File with the first positions of the games, in any format. All are used once in random order, then again in
     /// another order [default: the start position]
@@ -122,6 +137,34 @@ pub(super) struct SelfPlayArgs {
     /// Read options from a TOML file whose keys are the long option names; the command line takes precedence
     #[arg(long, value_name = "FILE.toml", help_heading = heading::RUNNING)]
     pub(super) config: Option<PathBuf>,
+}
+
+/// Options of games by engines.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Engines")]
+#[group(requires = "engine")]
+pub(super) struct EngineGameArgs {
+    /// Nodes per move, sent as `go nodes N`
+    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1..), conflicts_with = "byoyomi")]
+    pub(super) nodes: Option<u64>,
+
+    /// Milliseconds per move
+    #[arg(long, value_name = "MS", value_parser = whole_number::<u64>(1..))]
+    pub(super) byoyomi: Option<u64>,
+
+    /// Lines to search, sent as the option `MultiPV`. With 2 or more, hcpe3 gets visits of the moves: of 1,000 visits,
+    /// each move has a part that falls by e for every 0.03 of winning probability
+    #[arg(long, value_name = "K", value_parser = whole_number::<u32>(1..=593))]
+    pub(super) multipv: Option<u32>,
+
+    /// Set an option of the engines; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = engine_option)]
+    pub(super) engine_option: Vec<(String, String)>,
+
+    /// Restart a game if an engine is not ready after this time, or reports no progress in a search for this time
+    /// [default: 60]
+    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    pub(super) engine_timeout: Option<Duration>,
 }
 
 /// Options that determine the games.

@@ -32,6 +32,9 @@ pub struct GameTotals {
     pub openings_origin: Option<FileOrigin>,
     /// The networks, one per device.
     pub networks: Vec<NetworkEntry>,
+    /// The engines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub engines: Vec<Map<String, Value>>,
     /// Whether evaluations depend only on the position, bit by bit. If so, another run with the same settings writes
     /// the same bytes. Each process tests this when it starts.
     pub reproducible: bool,
@@ -114,6 +117,12 @@ pub struct GameCounts {
     pub endings: BTreeMap<String, u64>,
     /// All games by result: `black`, `white`, `draw`.
     pub results: BTreeMap<String, u64>,
+    /// Results of the first of two engines as Black.
+    #[serde(default, skip_serializing_if = "MatchResults::is_empty")]
+    pub first_as_black: MatchResults,
+    /// Results of the first of two engines as White.
+    #[serde(default, skip_serializing_if = "MatchResults::is_empty")]
+    pub first_as_white: MatchResults,
     /// Moves of the written games.
     pub moves: u64,
     /// Positions of the written games that are for training.
@@ -126,6 +135,58 @@ pub struct GameCounts {
     /// Positions whose evaluation was in the cache.
     #[serde(default)]
     pub cached: u64,
+}
+
+/// Results of an engine in a match.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct MatchResults {
+    /// Won games.
+    pub wins: u64,
+    /// Drawn games.
+    pub draws: u64,
+    /// Lost games.
+    pub losses: u64,
+}
+
+impl MatchResults {
+    /// Number of games.
+    pub const fn games(&self) -> u64 {
+        self.wins + self.draws + self.losses
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.games() == 0
+    }
+
+    /// The results of both.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            wins: self.wins + other.wins,
+            draws: self.draws + other.draws,
+            losses: self.losses + other.losses,
+        }
+    }
+
+    /// The difference in Elo, with the limits of its 95 % interval by the normal approximation. Infinite if all games
+    /// were won or lost. `None` without a game.
+    pub fn elo(&self) -> Option<[f64; 3]> {
+        let games = self.games() as f64;
+        if games == 0.0 {
+            return None;
+        }
+        let share = |count: u64| count as f64 / games;
+        let score = share(self.wins) + share(self.draws) / 2.0;
+        let variance = share(self.wins) * (1.0 - score).powi(2)
+            + share(self.draws) * (0.5 - score).powi(2)
+            + share(self.losses) * score.powi(2);
+        let margin = 1.96 * (variance / games).sqrt();
+        let elo = |score: f64| {
+            let score = score.clamp(0.0, 1.0);
+            400.0 * (score / (1.0 - score)).log10()
+        };
+        Some([score, score - margin, score + margin].map(elo))
+    }
 }
 
 impl Totals for GameTotals {
@@ -206,6 +267,8 @@ impl GameCounts {
                 *counts.entry(name.clone()).or_default() += count;
             }
         }
+        self.first_as_black = self.first_as_black.plus(next.first_as_black);
+        self.first_as_white = self.first_as_white.plus(next.first_as_white);
         self.played += next.played;
         self.written += next.written;
         self.mated_openings += next.mated_openings;

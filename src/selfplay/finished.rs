@@ -28,6 +28,18 @@ pub(super) fn encoded(
     Ok(encoded)
 }
 
+/// Counts a game of two engines from the view of the first, which is Black in games with an even number.
+pub(super) fn count_match(totals: &mut GameCounts, finished: &FinishedGame) {
+    let plays_black = finished.number.is_multiple_of(2);
+    let results = if plays_black { &mut totals.first_as_black } else { &mut totals.first_as_white };
+    match finished.game.result.unwrap_or(GameResult::Draw) {
+        GameResult::Draw => results.draws += 1,
+        GameResult::BlackWin if plays_black => results.wins += 1,
+        GameResult::WhiteWin if !plays_black => results.wins += 1,
+        GameResult::BlackWin | GameResult::WhiteWin => results.losses += 1,
+    }
+}
+
 pub(super) fn count(totals: &mut GameCounts, finished: &FinishedGame) {
     let game = &finished.game;
     let count = |map: &mut BTreeMap<String, u64>, name: &str| {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use kyokumen_selfplay::{GameSettings, RunSettings};
 use serde_json::{Map, Value, json};
@@ -24,14 +25,13 @@ use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::Input;
 use crate::storage::quantity::quantity;
+use crate::usi::EngineSettings;
 
 /// The unchecked request of a self-play run.
 #[derive(Clone, Debug)]
 pub struct SelfPlayRequest {
-    /// The networks, one per device.
-    pub models: Vec<Model>,
-    /// Temperature of the policy: its logits are divided by this.
-    pub policy_temperature: f32,
+    /// Who plays.
+    pub players: Players,
     /// Archive of start positions. `None` selects the start position of an even game.
     pub openings: Option<PathBuf>,
     /// Format of the openings. `None` determines it from the extension.
@@ -54,15 +54,52 @@ pub struct SelfPlayRequest {
     pub run: RunSettings,
 }
 
+/// The players of a run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Players {
+    /// Networks with tree searches.
+    Networks {
+        /// The networks, one per device.
+        models: Vec<Model>,
+        /// Temperature of the policy: its logits are divided by this.
+        policy_temperature: f32,
+    },
+    /// USI engines.
+    Engines {
+        /// One engine for both sides, or two that play against each other.
+        engines: Vec<EngineSettings>,
+        /// Number of games at the same time.
+        threads: usize,
+    },
+}
+
+impl Players {
+    /// Whether two engines play a match.
+    pub fn is_match(&self) -> bool {
+        matches!(self, Self::Engines { engines, .. } if engines.len() == 2)
+    }
+
+    /// The networks, or the names of the programs of engines.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Networks { models, .. } => models.iter().map(ToString::to_string).collect(),
+            Self::Engines { engines, .. } => {
+                engines.iter().map(|engine| engine.command.join(" ")).collect()
+            }
+        }
+    }
+}
+
 /// A checked request.
 #[derive(Debug)]
 pub struct SelfPlayPlan {
-    /// The networks, one per device.
-    pub models: Vec<Model>,
+    /// Who plays.
+    pub players: Players,
     /// Manifest entries of the networks.
     pub networks: Vec<NetworkEntry>,
-    /// Temperature of the policy: its logits are divided by this.
-    pub policy_temperature: f32,
+    /// Manifest entries of the engines.
+    pub engines: Vec<Map<String, Value>>,
     pub(super) openings: Option<OpeningPositions>,
     pub(super) openings_origin: Option<FileOrigin>,
     pub(super) openings_filter: Option<MateSettings>,
@@ -101,17 +138,25 @@ impl SelfPlayPlan {
         files.check_resumable(&[])?;
         files.claim(&mut claims(&request, openings.as_slice())?, [])?;
         let numbers = numbers(request.games, shard)?;
-        let networks = request.models.iter().map(Model::entry).collect::<Result<Vec<_>, _>>()?;
-        let identity = identity(&request, shard, to, &networks, openings.as_ref());
+        let (networks, engines) = match &request.players {
+            Players::Networks { models, .. } => {
+                (models.iter().map(Model::entry).collect::<Result<_, _>>()?, Vec::new())
+            }
+            Players::Engines { engines, .. } => {
+                let entry = |engine: &EngineSettings| engine.entry(&AtomicBool::new(false));
+                (Vec::new(), engines.iter().map(entry).collect::<Result<_, _>>()?)
+            }
+        };
+        let identity = identity(&request, shard, to, (&networks, &engines), openings.as_ref());
         let positions = request.openings.as_deref().zip(openings.as_ref());
         let positions =
             positions.map(|(path, input)| OpeningPositions::open(input, path, request.from));
         let openings_origin = request.openings.as_deref().and_then(file_origin);
         let openings = positions.transpose()?;
         Ok(Self {
-            models: request.models,
+            players: request.players,
             networks,
-            policy_temperature: request.policy_temperature,
+            engines,
             openings,
             openings_origin,
             openings_filter: request.openings_filter.then(MateSettings::default),
@@ -128,7 +173,11 @@ impl SelfPlayPlan {
 
 /// Registers the files that the run reads, so that no output may overwrite them.
 fn claims(request: &SelfPlayRequest, openings: &[Input]) -> Result<FileClaims, Error> {
-    let models = request.models.iter().filter_map(Model::file);
+    let models = match &request.players {
+        Players::Networks { models, .. } => &models[..],
+        Players::Engines { .. } => &[],
+    };
+    let models = models.iter().filter_map(Model::file);
     let read = models.chain(request.config_files.iter().map(PathBuf::as_path));
     Ok(FileClaims::reading(openings)?.and_reading(read))
 }
@@ -150,7 +199,7 @@ fn identity(
     request: &SelfPlayRequest,
     shard: Option<Shard>,
     to: FormatName,
-    networks: &[NetworkEntry],
+    (networks, engines): (&[NetworkEntry], &[Map<String, Value>]),
     openings: Option<&Input>,
 ) -> Identity {
     let mut distinct: Vec<&NetworkEntry> = Vec::new();
@@ -159,16 +208,21 @@ fn identity(
             distinct.push(network);
         }
     }
-    let settings = json!({
+    let mut settings = json!({
         "to": to.to_string(),
         "games": request.games,
         "seed": request.seed,
-        "policy-temperature": as_written(&request.policy_temperature),
         "openings-filter": request.openings_filter,
         "mate-table-mib": request.run.mate_table_mib,
         "game": as_written(&request.game),
         "networks": distinct,
     });
+    match &request.players {
+        Players::Networks { policy_temperature, .. } => {
+            settings["policy-temperature"] = as_written(policy_temperature);
+        }
+        Players::Engines { .. } => settings["engines"] = json!(engines),
+    }
     let settings: Map<String, Value> = match settings {
         Value::Object(settings) => settings,
         _ => unreachable!("the value is an object"),

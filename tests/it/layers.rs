@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The modules of `src`. Each may use only those before it.
-const MODULES: [&str; 9] =
-    ["storage", "records", "engine", "mate", "jobs", "ops", "selfplay", "relabel", "cli"];
+const MODULES: [&str; 10] =
+    ["storage", "records", "engine", "mate", "jobs", "ops", "usi", "selfplay", "relabel", "cli"];
 
 /// The files at or below `path` with one of these extensions, and their texts. Skips build outputs and Japanese pages.
 pub(crate) fn sources(path: &Path, extensions: &[&str]) -> Vec<(PathBuf, String)> {

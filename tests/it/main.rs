@@ -11,6 +11,8 @@ mod csa_files;
 mod damaged;
 mod dataset;
 mod dialects;
+#[cfg(feature = "network")]
+mod engine_games;
 mod equal_positions;
 mod faults;
 mod file_names;

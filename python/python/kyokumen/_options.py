@@ -237,7 +237,13 @@ class RelabelOptions(JobOptions, Devices, total=False):
 
 
 class SelfPlayOptions(RunOptions, Devices, total=False):
-    model: _Paths
+    model: _Paths | None
+    engine: str | Sequence[str] | None
+    nodes: int | None
+    byoyomi: int | None
+    multipv: int | None
+    engine_option: str | Sequence[str] | Mapping[str, object] | None
+    engine_timeout: float | None
     games: int
     openings: _Path | None
     openings_filter: bool

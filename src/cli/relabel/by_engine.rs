@@ -1,7 +1,6 @@
 //! `relabel --engine`.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use anyhow::Context;
 
@@ -10,20 +9,20 @@ use super::outcome::{described, set_evaluator, show, summary, with_evaluator};
 use crate::cli::call::Call;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_watched_job;
+use crate::cli::option::{ENGINE_TIMEOUT, engine_command};
 use crate::engine::progress::Progress;
 use crate::error::Error;
 use crate::jobs::plan::JobPlan;
 use crate::jobs::record_run::Completed;
+use crate::relabel::engine::UsiEvaluator;
 use crate::relabel::relabel;
-use crate::relabel::usi_engine::{EngineSettings, UsiEvaluator};
 use crate::storage::signals::Interrupt;
+use crate::usi::{EngineSettings, SearchLimit};
 
 /// Records per block. A block is written after the engine has evaluated all of its records.
 const ENGINE_BLOCK_RECORDS: u64 = 4;
 
 const NODES_MISSING: &str = "--engine needs --nodes N, the number of nodes to search per position";
-
-const ENGINE_TIMEOUT: Duration = Duration::from_mins(1);
 
 pub(super) fn call(command: &str, args: RelabelArgs) -> anyhow::Result<Call> {
     let (engine, dry_run) = (settings(command, &args)?, args.job.dry_run);
@@ -51,12 +50,12 @@ pub(super) fn run(command: &str, args: RelabelArgs) -> anyhow::Result<ExitStatus
 }
 
 fn settings(command: &str, args: &RelabelArgs) -> Result<EngineSettings, Usage> {
-    let words = shlex::split(command).filter(|words| !words.is_empty());
     Ok(EngineSettings {
-        command: words
-            .ok_or_else(|| Usage(format!("--engine: cannot parse the command line {command:?}")))?,
+        command: engine_command(command)?,
         options: args.engine_args.engine_option.clone(),
-        nodes: args.engine_args.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
+        limit: SearchLimit::Nodes(
+            args.engine_args.nodes.ok_or_else(|| Usage(NODES_MISSING.to_owned()))?,
+        ),
         patience: args.engine_args.engine_timeout.unwrap_or(ENGINE_TIMEOUT),
     })
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
 use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::{GameArgs, PuctName, RepetitionName, SelfPlayArgs, summary};
 use crate::cli::call::{Call, RunReport};
@@ -15,21 +15,23 @@ use crate::cli::exit::{ExitStatus, Usage, run_error};
 use crate::cli::json_lines;
 use crate::cli::message::{name, say};
 use crate::cli::option::networks::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
-use crate::cli::option::positive;
+use crate::cli::option::{ENGINE_TIMEOUT, engine_command, positive};
 use crate::cli::progress::ProgressSnapshot;
 use crate::cli::report::records;
 use crate::cli::search_args::check_table;
 use crate::format::Format;
-use crate::jobs::game_totals::GameManifest;
+use crate::jobs::game_totals::{GameManifest, GameTotals, MatchResults};
 use crate::records::format_name::FormatName;
 use crate::selfplay::evaluators::Model;
-use crate::selfplay::plan::{SelfPlayPlan, SelfPlayRequest};
+use crate::selfplay::plan::{Players, SelfPlayPlan, SelfPlayRequest};
 use crate::selfplay::snapshot::SelfPlaySnapshot;
 use crate::selfplay::{SelfPlayed, selfplay};
 use crate::storage::compression::Compression;
 use crate::storage::path_text::path_of;
+use crate::storage::platform;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
+use crate::usi::{EngineSettings, SearchLimit};
 
 pub(in crate::cli) fn call(args: SelfPlayArgs) -> anyhow::Result<Call> {
     let dry_run = args.dry_run;
@@ -83,7 +85,7 @@ fn show_plan(plan: &SelfPlayPlan) -> std::io::Result<()> {
 
 fn inputs(plan: &SelfPlayPlan) -> Vec<String> {
     // A network on several devices is listed once.
-    let models: BTreeSet<String> = plan.models.iter().map(ToString::to_string).collect();
+    let models: BTreeSet<String> = plan.players.names().into_iter().collect();
     let openings = plan.identity.inputs.iter().map(|input| input.file.clone());
     models.into_iter().chain(openings).collect()
 }
@@ -93,9 +95,34 @@ fn report(manifest: &GameManifest, folder: &Path) {
     if !manifest.totals.reproducible {
         say!("the evaluations depend on the batch, so another run will not write the same bytes");
     }
+    match_report(&manifest.totals);
     for output in &manifest.outputs {
         say!("  {} ({})", folder.join(path_of(&output.file)).display(), records(output.records));
     }
+}
+
+/// The result of a match, as wins, draws and losses of the first engine.
+fn match_report(totals: &GameTotals) {
+    let [first, second] = &totals.engines[..] else { return };
+    let name = |engine: &Map<String, Value>| {
+        let shown = ["name", "engine"].into_iter().filter_map(|key| engine.get(key)?.as_str());
+        shown.filter(|name| !name.is_empty()).map(str::to_owned).next().unwrap_or_default()
+    };
+    let (black, white) = (totals.games.first_as_black, totals.games.first_as_white);
+    let all = black.plus(white);
+    let results =
+        |results: MatchResults| format!("{}-{}-{}", results.wins, results.draws, results.losses);
+    let elo =
+        all.elo().map(|[elo, low, high]| format!(", Elo {elo:+.0} ({low:+.0} to {high:+.0})"));
+    say!(
+        "{} against {}: {} wins, draws, losses (as Black {}, as White {}){}",
+        name(first),
+        name(second),
+        results(all),
+        results(black),
+        results(white),
+        elo.unwrap_or_default(),
+    );
 }
 
 impl ProgressSnapshot for SelfPlaySnapshot {
@@ -117,19 +144,43 @@ impl ProgressSnapshot for SelfPlaySnapshot {
 }
 
 impl SelfPlayArgs {
+    fn players(&self) -> anyhow::Result<Players> {
+        if self.engine.is_empty() {
+            let threads = self.threads.unwrap_or(usize::from(self.runtime.is_accelerated()));
+            let temperature = self.game.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
+            return Ok(Players::Networks {
+                models: Model::of_devices(&self.model, &self.runtime.runtimes()?, threads),
+                policy_temperature: positive("--policy-temperature", temperature)?,
+            });
+        }
+        if self.engine.len() > 2 {
+            return Err(Usage("--engine: expected one or two engines".to_owned()).into());
+        }
+        let limit = match (self.engines.nodes, self.engines.byoyomi) {
+            (Some(nodes), _) => SearchLimit::Nodes(nodes),
+            (None, Some(ms)) => SearchLimit::Byoyomi(ms),
+            (None, None) => {
+                return Err(Usage("--engine needs --nodes or --byoyomi".to_owned()).into());
+            }
+        };
+        let lines = self.engines.multipv.map(|lines| ("MultiPV".to_owned(), lines.to_string()));
+        let options: Vec<_> = self.engines.engine_option.iter().cloned().chain(lines).collect();
+        let patience = self.engines.engine_timeout.unwrap_or(ENGINE_TIMEOUT);
+        let engine = |command: &String| {
+            let command = engine_command(command)?;
+            Ok(EngineSettings { command, options: options.clone(), limit, patience })
+        };
+        Ok(Players::Engines {
+            engines: self.engine.iter().map(engine).collect::<Result<_, Usage>>()?,
+            threads: platform::threads(self.threads.unwrap_or(0)),
+        })
+    }
+
     fn request(self) -> anyhow::Result<SelfPlayRequest> {
         let mate_table_mib = self.game.hash_mb.unwrap_or(MATE_TABLE_MIB);
         check_table(mate_table_mib)?;
         Ok(SelfPlayRequest {
-            models: Model::of_devices(
-                &self.model,
-                &self.runtime.runtimes()?,
-                self.threads.unwrap_or(usize::from(self.runtime.is_accelerated())),
-            ),
-            policy_temperature: positive(
-                "--policy-temperature",
-                self.game.policy_temperature.unwrap_or(POLICY_TEMPERATURE),
-            )?,
+            players: self.players()?,
             openings: self.openings,
             from: self.from,
             openings_filter: self.openings_filter,

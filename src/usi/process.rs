@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 const MAX_BYTES: usize = 16 << 20;
 
 /// A running engine. It is killed on drop.
-pub(super) struct UsiProcess {
+pub(crate) struct UsiProcess {
     process: ChildProcess,
     command: String,
     patience: Duration,
@@ -22,7 +22,7 @@ pub(super) struct UsiProcess {
 
 impl UsiProcess {
     /// Starts a program. `patience` is the timeout for each answer.
-    pub(super) fn start(command: &[String], patience: Duration) -> Result<Self, Error> {
+    pub(crate) fn start(command: &[String], patience: Duration) -> Result<Self, Error> {
         let process = ChildProcess::start(command, Stdio::null()).map_err(|source| {
             let program = command.first().cloned().unwrap_or_default();
             Error::new(ErrorKind::NotStarted, format!("cannot start the engine {program}"))
@@ -32,7 +32,7 @@ impl UsiProcess {
         Ok(Self { process, command: command.join(" "), patience, received: 0 })
     }
 
-    pub(super) fn send(&mut self, line: &str) {
+    pub(crate) fn send(&mut self, line: &str) {
         let mut bytes = self.process.buffer();
         bytes.extend_from_slice(line.as_bytes());
         bytes.push(b'\n');
@@ -40,19 +40,19 @@ impl UsiProcess {
     }
 
     /// Sends `quit` and gives the engine a short time to end.
-    pub(super) fn quit(mut self) {
+    pub(crate) fn quit(mut self) {
         self.send("quit");
         self.process.end_or_kill();
     }
 
     /// Starts waiting for a line.
-    pub(super) fn wait<'a>(&self, cancel: &'a AtomicBool) -> Wait<'a> {
+    pub(crate) fn wait<'a>(&self, cancel: &'a AtomicBool) -> Wait<'a> {
         Wait::new(self.patience, cancel)
     }
 
     /// Sends a command and waits for the line `answer`. Passes earlier lines to `on_line`. They do not extend the
     /// timeout.
-    pub(super) fn request(
+    pub(crate) fn request(
         &mut self,
         command: &str,
         answer: &str,
@@ -73,7 +73,7 @@ impl UsiProcess {
     }
 
     /// Sends a `go` command. Discards lines received before it. A `bestmove` among them is an error.
-    pub(super) fn go(&mut self, line: &str) -> Result<(), Error> {
+    pub(crate) fn go(&mut self, line: &str) -> Result<(), Error> {
         self.received = 0;
         loop {
             let unread = self.process.line_at_once().map_err(|fault| self.failed(&fault))?;
@@ -86,7 +86,7 @@ impl UsiProcess {
         Ok(())
     }
 
-    pub(super) fn line(&mut self, wait: &Wait<'_>) -> Result<String, Error> {
+    pub(crate) fn line(&mut self, wait: &Wait<'_>) -> Result<String, Error> {
         let line = self.process.line(wait).map_err(|fault| self.failed(&fault))?;
         self.count(&line)?;
         Ok(line)
