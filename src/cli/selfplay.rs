@@ -27,7 +27,7 @@ use crate::storage::quantity::quantity;
 #[cfg(feature = "network")]
 pub(super) use command::{call, run};
 
-/// Play games of a network against itself and write them as training data
+/// Play games of a network against itself, or of USI engines, and write them as training data
 ///
 /// Many games are played at once, and their positions are evaluated in batches. A game depends only on its number, the
 /// seed, the networks, the openings and the options under "Games". Shards, threads, batches and interruptions do not
@@ -41,6 +41,7 @@ pub(super) use command::{call, run};
 Examples:
   kyokumen selfplay --model net.onnx --openings kept.hcp -o games --games 100000 --seed 1
   kyokumen selfplay --model new.onnx --model old.onnx -o games --games 1000 --playouts 200 --to psv
+  kyokumen selfplay --engine ./engine --nodes 100000 --multipv 4 -o games --games 1000
   kyokumen selfplay --config selfplay.toml -o games --games 10000000 --shard auto --resume
 
 For tests, the model `uniform` gives all moves the same probability, and `hashed` gives pseudo-random evaluations.
@@ -252,6 +253,20 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) resign: Option<f32>,
 
+    /// Share of the games, from 0 to 1, that are played without resignation. The report states how often a side that
+    /// would have resigned did not lose [default: 0]
+    #[arg(long, value_name = "SHARE", value_parser = decimal_number)]
+    pub(super) resign_playthrough: Option<f32>,
+
+    /// Share of the positions, from 0 to 1, that are searched with --cheap-search-visits and without noise, and are not
+    /// for training: playout cap randomization, as in `KataGo` [default: 0]
+    #[arg(long, value_name = "SHARE", value_parser = decimal_number)]
+    pub(super) cheap_search_prob: Option<f32>,
+
+    /// Simulations of a cheap search; see --cheap-search-prob [default: 100]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..), requires = "cheap_search_prob")]
+    pub(super) cheap_search_visits: Option<u32>,
+
     /// Number of moves after which a game is a draw [default: 320]
     #[arg(long, value_name = "MOVES", value_parser = whole_number::<u16>(..))]
     pub(super) max_moves: Option<u16>,
@@ -320,12 +335,16 @@ pub(super) fn summary(games: &GameCounts) -> String {
         0 => String::new(),
         mated => format!(", {mated} skipped because of a mated opening"),
     };
+    let resigned = match games.would_resign {
+        0 => String::new(),
+        all => format!(", {} of {all} resignations would have been wrong", games.wrongly_resigned),
+    };
     let dropped = match dropped.values().sum::<u64>() {
         0 => String::new(),
         all => format!(", {all} dropped ({})", words(dropped)),
     };
     format!(
-        "{} ({}; {}){dropped}{skipped}, {}, {} for training",
+        "{} ({}; {}){dropped}{skipped}{resigned}, {}, {} for training",
         quantity(*played, "game"),
         words(results),
         words(endings),

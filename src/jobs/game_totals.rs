@@ -129,12 +129,23 @@ pub struct GameCounts {
     pub training_positions: u64,
     /// Simulations in all games.
     pub simulations: u64,
+    /// Games without resignation in which a side would have resigned.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub would_resign: u64,
+    /// Those of them that this side did not lose.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub wrongly_resigned: u64,
     /// Positions that the network has evaluated.
     #[serde(default)]
     pub evaluations: u64,
     /// Positions whose evaluation was in the cache.
     #[serde(default)]
     pub cached: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Results of an engine in a match.
@@ -275,6 +286,8 @@ impl GameCounts {
         self.moves += next.moves;
         self.training_positions += next.training_positions;
         self.simulations += next.simulations;
+        self.would_resign += next.would_resign;
+        self.wrongly_resigned += next.wrongly_resigned;
         self.evaluations += next.evaluations;
         self.cached += next.cached;
     }

@@ -160,7 +160,7 @@ impl<'a> EngineGame<'a> {
         history.push(opening);
         Self {
             settings: &games.game,
-            course: Course::new(games.game, opening),
+            course: Course::new(games.game, games.seed, number, opening),
             position: opening.clone(),
             history,
             command: format!("position sfen {opening} moves"),

@@ -50,6 +50,10 @@ pub(super) fn count(totals: &mut GameCounts, finished: &FinishedGame) {
     count(&mut totals.endings, ending);
     count(&mut totals.results, game.result.unwrap_or(GameResult::Draw).name());
     totals.simulations += finished.counts.simulations;
+    if let Some(is_wrong) = finished.wrongly_resigned {
+        totals.would_resign += 1;
+        totals.wrongly_resigned += u64::from(is_wrong);
+    }
     totals.evaluations += finished.counts.evaluations;
     totals.cached += finished.counts.cached;
     if let Some(reason) = finished.dropped {

@@ -24,6 +24,8 @@ pub struct Tree {
     history: PositionHistory,
     game_len: usize,
     noise_seed: u64,
+    /// Whether there is noise at the root, if the settings have some.
+    has_noise: bool,
     /// Number of calls of [`Self::simulate`] in this search, collisions included. It selects the noise.
     simulations: u64,
     /// For each child of the root: the number of visits caused only by noise. Trailing zeros are omitted.
@@ -101,6 +103,7 @@ impl Tree {
             history,
             game_len,
             noise_seed,
+            has_noise: true,
             simulations: 0,
             noise_visits: Vec::new(),
         };
@@ -114,7 +117,13 @@ impl Tree {
         self.history.push(&self.root);
         self.game_len = self.history.len();
         self.noise_seed = noise_seed;
+        self.has_noise = true;
         self.reset();
+    }
+
+    /// Searches this position without noise at the root. Must be called before the first simulation.
+    pub const fn disable_noise(&mut self) {
+        self.has_noise = false;
     }
 
     fn reset(&mut self) {
@@ -235,7 +244,7 @@ impl Tree {
 
     fn choose(&self, node: u32) -> Option<Choice> {
         let puct = &self.settings.puct;
-        if node == ROOT && puct.root_noise_per_mille > 0 {
+        if node == ROOT && self.has_noise && puct.root_noise_per_mille > 0 {
             let noise = SplitMix64::nth_bits(self.noise_seed, self.simulations);
             choose_with_noise(puct, &self.nodes, node, noise)
         } else {

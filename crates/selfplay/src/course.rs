@@ -1,8 +1,9 @@
 //! A game as far as it has been played, and what the rules and proven mates decide without a search.
 
 use kyokumen_format::{Ending, Game, GameResult, MATE_EVAL, Played};
+use kyokumen_game::random::SplitMix64;
 use kyokumen_mcts::LeafSearch;
-use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
+use kyokumen_shogi::{Color, Move, Position, PositionHistory, Repetition};
 
 use crate::game::{Dropped, FinishedGame, GameCounts};
 use crate::settings::{GameSettings, RepetitionRule};
@@ -14,7 +15,14 @@ pub struct Course {
     game: Game,
     /// The remaining moves of a proven mate, the last one first.
     mate: Vec<Move>,
+    /// Whether nobody resigns in this game.
+    is_played_through: bool,
+    /// The winner by the first resignation that would have taken place.
+    would_win: Option<Color>,
 }
+
+/// Distinguishes the random numbers of this decision from others of the game.
+const PLAYTHROUGH: u64 = 0x7068_7265_7367_6e21;
 
 /// What happens in a position.
 #[derive(Clone, Debug)]
@@ -28,9 +36,16 @@ pub enum Next {
 }
 
 impl Course {
-    /// Starts a game from `opening`.
-    pub fn new(settings: GameSettings, opening: &Position) -> Self {
-        Self { settings, game: Game::new(opening.setup()), mate: Vec::new() }
+    /// Starts a game from `opening`. Its number and the seed decide whether it is played without resignation.
+    pub fn new(settings: GameSettings, seed: u64, number: u64, opening: &Position) -> Self {
+        let is_played_through = unit(seed ^ PLAYTHROUGH, number) < settings.resign_playthrough;
+        Self {
+            settings,
+            game: Game::new(opening.setup()),
+            mate: Vec::new(),
+            is_played_through,
+            would_win: None,
+        }
     }
 
     /// Number of moves made.
@@ -102,12 +117,17 @@ impl Course {
 
     /// Ends the game if a side resigns at this probability that the side to move wins. Returns whether it has ended.
     pub fn resigns(&mut self, position: &Position, value: f32) -> bool {
-        let is_decided = (2.0 * value - 1.0).abs() > self.settings.resign;
-        if is_decided {
-            let mover = position.side_to_move();
-            self.end(GameResult::win_of(if value > 0.5 { mover } else { !mover }), None);
+        if (2.0 * value - 1.0).abs() <= self.settings.resign {
+            return false;
         }
-        is_decided
+        let mover = position.side_to_move();
+        let winner = if value > 0.5 { mover } else { !mover };
+        if self.is_played_through {
+            self.would_win.get_or_insert(winner);
+            return false;
+        }
+        self.end(GameResult::win_of(winner), None);
+        true
     }
 
     /// Ends the game.
@@ -124,7 +144,9 @@ impl Course {
     /// Returns the game after its end.
     pub fn finish(self, number: u64, counts: GameCounts) -> FinishedGame {
         let dropped = self.dropped();
-        FinishedGame { number, game: self.game, counts, dropped }
+        let winner = self.game.result.and_then(GameResult::winner);
+        let wrongly_resigned = self.would_win.map(|would_win| winner != Some(would_win));
+        FinishedGame { number, game: self.game, counts, dropped, wrongly_resigned }
     }
 
     fn dropped(&self) -> Option<Dropped> {
@@ -136,6 +158,12 @@ impl Course {
             (is_at_limit && drop_move_limit).then_some(Dropped::MoveLimit)
         }
     }
+}
+
+/// A random number from 0 to 1 that depends only on the arguments.
+pub(crate) fn unit(seed: u64, number: u64) -> f32 {
+    const BITS: u32 = 24;
+    (SplitMix64::nth_bits(seed, number) >> (u64::BITS - BITS)) as f32 / (1_u32 << BITS) as f32
 }
 
 fn forced(m: Move, eval: i16) -> Played {

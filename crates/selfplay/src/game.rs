@@ -7,8 +7,11 @@ use kyokumen_network::Batch;
 use kyokumen_shogi::{Position, PositionHistory};
 
 use crate::choice::draw;
-use crate::course::{Course, Next};
+use crate::course::{Course, Next, unit};
 use crate::settings::GameSettings;
+
+/// Distinguishes the random numbers of cheap searches from others of the game.
+const CHEAP_SEARCH: u64 = 0x6368_6561_7073_6561;
 
 /// A game in progress.
 #[derive(Clone, Debug)]
@@ -22,6 +25,10 @@ pub struct SelfPlayGame {
     /// Simulations for the current position; `None` before its search has started.
     playouts: Option<u32>,
     extensions: u8,
+    /// Selects the cheap searches.
+    seed: u64,
+    /// Whether the current search is cheap.
+    is_cheap: bool,
     counts: GameCounts,
 }
 
@@ -52,6 +59,9 @@ pub struct FinishedGame {
     pub counts: GameCounts,
     /// Why it is not to be written; `None` if it is to be written.
     pub dropped: Option<Dropped>,
+    /// In a game without resignation: whether the side that would have resigned first did not lose. `None` if no side
+    /// would have resigned.
+    pub wrongly_resigned: Option<bool>,
 }
 
 /// Why a game is not to be written.
@@ -95,7 +105,9 @@ impl SelfPlayGame {
             random,
             tree: Tree::new(settings.search, opening.clone(), history, noise),
             leaf: Leaf::default(),
-            course: Course::new(settings, opening),
+            course: Course::new(settings, seed, number, opening),
+            seed: SplitMix64::nth_bits(seed ^ CHEAP_SEARCH, number),
+            is_cheap: false,
             playouts: None,
             extensions: 0,
             counts: GameCounts::default(),
@@ -173,9 +185,16 @@ impl SelfPlayGame {
             Next::Ended => return true,
             Next::Forced(played) => self.make(played),
             Next::Choice => {
-                self.playouts = Some(self.settings.playouts);
-                self.extensions =
-                    if self.course.is_random() { 0 } else { self.settings.extensions };
+                let ply = u64::from(self.course.ply());
+                let cheap = self.settings.cheap_search;
+                let cheap = cheap.filter(|cheap| unit(self.seed, ply) < cheap.prob);
+                self.is_cheap = cheap.is_some();
+                if self.is_cheap {
+                    self.tree.disable_noise();
+                }
+                self.playouts = Some(cheap.map_or(self.settings.playouts, |cheap| cheap.visits));
+                let is_fixed = self.is_cheap || self.course.is_random();
+                self.extensions = if is_fixed { 0 } else { self.settings.extensions };
             }
         }
         false
@@ -221,7 +240,7 @@ impl SelfPlayGame {
         self.make(Played {
             eval_cp: Some(eval),
             candidates: candidates(&root),
-            is_not_for_training: is_drawn || root.proven.is_some(),
+            is_not_for_training: is_drawn || self.is_cheap || root.proven.is_some(),
             ..Played::new(played.m, 0)
         });
         false

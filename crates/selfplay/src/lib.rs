@@ -20,4 +20,4 @@ pub use figures::Figures;
 pub use game::{Dropped, FinishedGame, GameCounts, SelfPlayGame, Step, best_value, candidates};
 pub use groups::{Games, GamesError, Openings, RunSettings, StartPosition};
 pub use players::Player;
-pub use settings::{GameSettings, RandomOpening, RepetitionRule};
+pub use settings::{CheapSearch, GameSettings, RandomOpening, RepetitionRule};

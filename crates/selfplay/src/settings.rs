@@ -11,6 +11,9 @@ pub struct GameSettings {
     pub search: MctsSettings,
     /// Simulations per position.
     pub playouts: u32,
+    /// Cheaper searches for some positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cheap_search: Option<CheapSearch>,
     /// Whether a search ends as soon as the second move cannot catch up any more.
     pub early_stop: bool,
     /// Maximum number of extensions of a search by half of `playouts`. A search is extended if it would stop while the
@@ -23,12 +26,32 @@ pub struct GameSettings {
     pub resign: f32,
     /// Maximum number of moves. A game that reaches it is a draw.
     pub max_moves: u16,
+    /// Share of the games without resignation, from 0 to 1. They show how often a side that would have resigned does not
+    /// lose. `resign-playthrough` of Leela Chess Zero; AlphaGo Zero played 10 % of its games in this way.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resign_playthrough: f32,
     /// The repetition of a position that ends a game.
     pub repetition: RepetitionRule,
     /// Minimum number of moves. Games with fewer moves are dropped.
     pub min_moves: u16,
     /// Whether games that reach `max_moves` are dropped.
     pub drop_move_limit: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
+fn is_zero(number: &f32) -> bool {
+    *number == 0.0
+}
+
+/// Searches with few simulations and without noise, whose positions are not for training: playout cap randomization (Wu
+/// 2019, "Accelerating Self-Play Learning in Go"), with the names of `KataGo`'s options.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CheapSearch {
+    /// Share of the positions that are searched so, from 0 to 1.
+    pub prob: f32,
+    /// Simulations for such a position.
+    pub visits: u32,
 }
 
 /// The repetition of a position that ends a game, as a draw or by perpetual check.
@@ -68,6 +91,7 @@ impl Default for GameSettings {
                 ..MctsSettings::default()
             },
             playouts: 800,
+            cheap_search: None,
             early_stop: true,
             extensions: 2,
             opening: RandomOpening {
@@ -79,6 +103,7 @@ impl Default for GameSettings {
             },
             resign: 0.99,
             max_moves: 320,
+            resign_playthrough: 0.0,
             repetition: RepetitionRule::Fourth,
             min_moves: 0,
             drop_move_limit: false,

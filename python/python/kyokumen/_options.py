@@ -271,6 +271,9 @@ class SelfPlayOptions(RunOptions, Devices, total=False):
     random_cutoff: float | None
     random_cutoff_drop: float | None
     resign: float | None
+    resign_playthrough: float | None
+    cheap_search_prob: float | None
+    cheap_search_visits: int | None
     max_moves: int | None
     drop_max_moves: bool
     min_moves: int | None

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
-use kyokumen_selfplay::{GameSettings, RepetitionRule, RunSettings};
+use kyokumen_selfplay::{CheapSearch, GameSettings, RepetitionRule, RunSettings};
 use serde_json::{Map, Value, json};
 
 use super::{GameArgs, PuctName, RepetitionName, SelfPlayArgs, summary};
@@ -32,6 +32,9 @@ use crate::storage::platform;
 use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 use crate::usi::{EngineSettings, SearchLimit};
+
+/// Default of `--cheap-search-visits`, that of `KataGo`'s configurations.
+const CHEAP_SEARCH_VISITS: u32 = 100;
 
 pub(in crate::cli) fn call(args: SelfPlayArgs) -> anyhow::Result<Call> {
     let dry_run = args.dry_run;
@@ -220,6 +223,11 @@ impl GameArgs {
         set(&mut game.opening.cutoff, self.random_cutoff);
         set(&mut game.opening.cutoff_drop, self.random_cutoff_drop);
         set(&mut game.resign, self.resign);
+        set(&mut game.resign_playthrough, self.resign_playthrough);
+        game.cheap_search = self.cheap_search_prob.map(|prob| CheapSearch {
+            prob,
+            visits: self.cheap_search_visits.unwrap_or(CHEAP_SEARCH_VISITS),
+        });
         set(&mut game.max_moves, self.max_moves);
         set(&mut game.min_moves, self.min_moves);
         game.early_stop = !self.no_early_stop;
@@ -292,7 +300,12 @@ fn check(game: &GameSettings) -> anyhow::Result<()> {
         return Err(Usage("--noise: expected at most 1000".to_owned()).into());
     }
     positive("--random-temperature", game.opening.temperature)?;
-    for (option, value) in [("--draw-value", game.search.draw_value), ("--resign", game.resign)] {
+    for (option, value) in [
+        ("--draw-value", game.search.draw_value),
+        ("--resign", game.resign),
+        ("--resign-playthrough", game.resign_playthrough),
+        ("--cheap-search-prob", game.cheap_search.map_or(0.0, |cheap| cheap.prob)),
+    ] {
         if !(0.0..=1.0).contains(&value) {
             return Err(
                 Usage(format!("{option}: expected a number from 0 to 1, not {value}")).into()

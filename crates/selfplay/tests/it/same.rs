@@ -4,8 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use kyokumen_format::Played;
 use kyokumen_network::{Batch, Delayed, Evaluator, Hashed, Input2, NetworkError};
-use kyokumen_selfplay::{Games, GamesError, RunSettings, StartPosition};
+use kyokumen_selfplay::{
+    CheapSearch, FinishedGame, GameSettings, Games, GamesError, RunSettings, StartPosition,
+};
 
 use super::{RUN, play, settings};
 
@@ -42,6 +45,43 @@ fn dropping_the_games_ends_them() {
     let figures = games.figures();
     assert!(figures.simulations > 0 && figures.batch_fill() > 0.9, "{figures:?}");
     drop(games);
+}
+
+#[test]
+fn cheap_searches_have_few_visits_and_are_not_for_training() {
+    let game = |prob| {
+        let cheap = CheapSearch { prob, visits: 5 };
+        let settings = GameSettings { cheap_search: Some(cheap), ..settings() };
+        play(settings, RUN, 1, 0..10, StartPosition)
+    };
+    assert!(game(0.0) == play(settings(), RUN, 1, 0..10, StartPosition));
+    let games = game(0.5);
+    let searched = games.iter().flat_map(|game| &game.moves).filter(|m| !m.candidates.is_empty());
+    let visits = |m: &Played| m.candidates.iter().map(|c| u32::from(c.visits)).sum::<u32>();
+    let (cheap, full): (Vec<_>, Vec<_>) = searched.partition(|m| visits(m) <= 5);
+    assert!(cheap.len() > 100 && full.len() > 100, "{} {}", cheap.len(), full.len());
+    assert!(cheap.iter().all(|m| m.is_not_for_training));
+    assert!(full.iter().any(|m| !m.is_not_for_training));
+}
+
+#[test]
+fn games_without_resignation_show_wrong_resignations() {
+    let finished = |share| {
+        let settings = GameSettings { resign: 0.3, resign_playthrough: share, ..settings() };
+        let (device, openings) = (Box::new(Hashed::default()), Box::new(StartPosition));
+        let games = Games::play(settings, RUN, 1, 0..40, openings, vec![vec![device]]).unwrap();
+        games.map(Result::unwrap).collect::<Vec<_>>()
+    };
+    let counted = |games: &[FinishedGame]| {
+        let known: Vec<bool> = games.iter().filter_map(|game| game.wrongly_resigned).collect();
+        (known.len(), known.iter().filter(|is_wrong| **is_wrong).count())
+    };
+    assert_eq!(counted(&finished(0.0)), (0, 0));
+    let (all, wrong) = counted(&finished(1.0));
+    // Pseudo-random evaluations say nothing about the result.
+    assert!(all > 30 && wrong > 5 && wrong < all, "{wrong} of {all}");
+    let (some, _) = counted(&finished(0.5));
+    assert!(some > 5 && some < all, "{some} of {all}");
 }
 
 #[test]
