@@ -137,6 +137,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::error::ErrorKind;
     use crate::format::{Fill, Format};
 
     #[test]
@@ -163,7 +164,8 @@ mod tests {
             let expected = records().records().next().unwrap().unwrap().best_move;
             assert!(moves.eq(std::iter::repeat_n(expected, 3000)), "{name}");
         }
-        assert!(create_new(folder.path().join("a.psv")).err().unwrap().is_usage());
+        let existing = create_new(folder.path().join("a.psv")).err().unwrap();
+        assert!(matches!(existing.kind(), ErrorKind::Exists));
         drop(create_new(folder.path().join("b.hcp")).unwrap());
         assert!(!folder.path().join("b.hcp.partial").exists());
         assert!(create(folder.path().join("b.hcp.gz")).err().unwrap().is_usage());
