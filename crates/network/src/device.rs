@@ -12,11 +12,11 @@ pub enum Device {
     #[default]
     Cpu,
     /// An NVIDIA GPU.
-    Cuda(u32),
+    Cuda(u8),
     /// An NVIDIA GPU with `TensorRT`, which first compiles the network.
-    TensorRt(u32),
+    TensorRt(u8),
     /// A GPU on Windows.
-    DirectMl(u32),
+    DirectMl(u8),
 }
 
 impl Device {

@@ -207,7 +207,7 @@ impl Added {
 
     fn input1(&self, element: u64) -> Vec<Message> {
         let mut nodes = self.numbers(0, element, INPUT1_BYTES, INPUT1_PLANES * BOARD);
-        nodes.push(int64s("kyokumen_planes0", &[-1, INPUT1_PLANES as i64, 9, 9]));
+        nodes.push(int64s("kyokumen_planes0", &[-1, size(INPUT1_PLANES), 9, 9]));
         nodes.push(node("Reshape", &["kyokumen_numbers0", "kyokumen_planes0"], "input1", &[]));
         nodes
     }
@@ -216,7 +216,7 @@ impl Added {
     fn input2(&self, element: u64) -> Vec<Message> {
         let planes = self.planes.planes();
         let mut nodes = self.numbers(1, element, self.planes.bytes(), planes);
-        nodes.push(int64s("kyokumen_planes1", &[-1, planes as i64, 1, 1]));
+        nodes.push(int64s("kyokumen_planes1", &[-1, size(planes), 1, 1]));
         let reshaped = ["kyokumen_numbers1", "kyokumen_planes1"];
         nodes.push(node("Reshape", &reshaped, "kyokumen_states", &[]));
         let ones = encoded(&[1; BOARD], element);
@@ -235,12 +235,12 @@ impl Added {
             node("Cast", &[BIT_INPUTS[input]], &name("bytes"), &[number("to", element::INT32)]),
             constant(&name("table"), &[256, 8], element, &encoded(&bits, element)),
             node("Gather", &[&name("table"), &name("bytes")], &name("eights"), &[]),
-            int64s(&name("row"), &[-1, bytes as i64 * 8]),
+            int64s(&name("row"), &[-1, size(bytes * 8)]),
             node("Reshape", &[&name("eights"), &name("row")], &name("all"), &[]),
         ];
-        let limits = [("starts", 0), ("ends", count as i64), ("axes", 1)];
+        let limits = [("starts", 0), ("ends", size(count)), ("axes", 1)];
         if self.opset < 10 {
-            let attributes = limits.map(|(name, value)| numbers(name, value as u64));
+            let attributes = limits.map(|(name, value)| numbers(name, value.cast_unsigned()));
             nodes.push(node("Slice", &[&name("all")], &name("numbers"), &attributes));
         } else {
             nodes.extend(limits.map(|(what, value)| int64s(&name(what), &[value])));
@@ -274,6 +274,10 @@ fn constant(name: &str, shape: &[u64], element: u64, data: &[u8]) -> Message {
 fn int64s(name: &str, numbers: &[i64]) -> Message {
     let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     constant(name, &[numbers.len() as u64], element::INT64, &data)
+}
+
+fn size(size: usize) -> i64 {
+    i64::try_from(size).expect("sizes of tensors are small")
 }
 
 /// An attribute with a number.

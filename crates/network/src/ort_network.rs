@@ -115,7 +115,7 @@ fn runtime(error: ort::Error) -> NetworkError {
 /// The memory of results that a device can write to directly.
 fn pinned_memory(device: Device) -> Option<MemoryInfo<'static>> {
     let number = match device {
-        Device::Cuda(number) | Device::TensorRt(number) => number as i32,
+        Device::Cuda(number) | Device::TensorRt(number) => i32::from(number),
         Device::Cpu | Device::DirectMl(_) => return None,
     };
     let (device, memory) = (AllocationDevice::CUDA_PINNED, MemoryType::CPUOutput);
@@ -126,20 +126,20 @@ fn builder(library: &Library, settings: &OrtSettings, slots: usize) -> ort::Resu
     let builder = Session::builder(&library.environment)?
         .with_intra_threads(1)?
         .with_inter_threads(1)?
-        .with_dimension_override("batch", slots as i64)?
+        .with_dimension_override("batch", i64::try_from(slots).unwrap_or(i64::MAX))?
         .with_deterministic_compute(true)?;
     Ok(builder.with_execution_providers(providers(settings))?)
 }
 
 /// The provider of the device. If it cannot be used, this is an error: the CPU does not replace it silently.
 fn providers(settings: &OrtSettings) -> Vec<ExecutionProviderDispatch> {
-    let cuda = |number: u32| ep::CUDA::default().with_device_id(number as i32).build();
+    let cuda = |number: u8| ep::CUDA::default().with_device_id(i32::from(number)).build();
     let providers = match settings.device {
         Device::Cpu => vec![],
         Device::Cuda(number) => vec![cuda(number)],
         Device::TensorRt(number) => {
             let mut tensor_rt = ep::TensorRT::default()
-                .with_device_id(number as i32)
+                .with_device_id(i32::from(number))
                 .with_fp16(settings.half)
                 .with_engine_cache(settings.engine_cache.is_some());
             if let Some(folder) = &settings.engine_cache {
@@ -148,7 +148,7 @@ fn providers(settings: &OrtSettings) -> Vec<ExecutionProviderDispatch> {
             vec![tensor_rt.build(), cuda(number)]
         }
         Device::DirectMl(number) => {
-            vec![ep::DirectML::default().with_device_id(number as i32).build()]
+            vec![ep::DirectML::default().with_device_id(i32::from(number)).build()]
         }
     };
     providers.into_iter().map(ExecutionProviderDispatch::error_on_failure).collect()
