@@ -30,7 +30,7 @@ pub enum AnyTotals {
 #[serde(untagged)]
 pub(crate) enum AnyProgress {
     Records(Box<RecordProgress>),
-    Games(GameProgress),
+    Games(Box<GameProgress>),
 }
 
 impl AnyTotals {

@@ -135,7 +135,7 @@ impl MergePlan {
         let inputs = paths.map(|path| Input::named(&path, any_format));
         let manifests = set.names().map(|name| folder.join(path_of(&name.file(MANIFEST_SUFFIX))));
         let claims = FileClaims::reading(&inputs.collect::<Vec<_>>())?;
-        let mut claims = claims.and_reading(&manifests.collect::<Vec<_>>());
+        let mut claims = claims.and_reading(manifests);
         claims.write(
             manifest.iter().map(FileClaim::file).chain([FileClaim::file_or_pipe(&output)]),
         )?;

@@ -39,7 +39,7 @@ const TRIES: usize = 3;
 const POLICY_TEMPERATURE: f64 = 0.03;
 
 /// The sum of the visits that stand for the weights of the moves.
-const VISITS: f64 = 1000.0;
+const VISITS: u16 = 1000;
 
 impl EngineGames {
     /// The engine that plays this side in a game.
@@ -211,7 +211,7 @@ impl<'a> EngineGame<'a> {
         let m = played.best_move;
         self.position.make(m);
         self.history.push(&self.position);
-        self.command += &format!(" {m}");
+        self.command.extend([" ", &m.to_string()]);
         self.course.push(played);
         self.counts.moves += 1;
     }
@@ -234,14 +234,14 @@ fn root(best: Move, found: &Found) -> Root {
     let root_move = |(m, value)| RootMove {
         m,
         prior: 0.0,
-        visits: (VISITS * weight(value) / sum).round() as u32,
+        visits: ((f64::from(VISITS) * weight(value) / sum).round() as i64).unsigned_abs() as u32,
         noise_visits: 0,
         value: Some(value),
         proven: None,
     };
     let mut moves: Vec<RootMove> = moves.into_iter().map(root_move).collect();
     moves.sort_by(|a, b| b.visits.cmp(&a.visits).then(a.m.cmp(&b.m)));
-    Root { visits: VISITS as u32, value: value(found.score), proven: None, moves }
+    Root { visits: VISITS.into(), value: value(found.score), proven: None, moves }
 }
 
 #[cfg(test)]
