@@ -252,8 +252,11 @@ mod tests {
     fn visits_fall_with_the_winning_probability() {
         let [a, b, c] = ["7g7f", "2g2f", "1g1f"].map(|usi| Move::from_usi(usi).unwrap());
         let cp = EngineScore::Centipawns;
-        let candidates = vec![(a, cp(100)), (b, cp(100)), (c, cp(-100))];
-        let found = Found { score: cp(100), best_move: BestMove::Move(a), candidates };
+        let found = Found {
+            score: cp(100),
+            best_move: BestMove::Move(a),
+            candidates: vec![(a, cp(100)), (b, cp(100)), (c, cp(-100))],
+        };
         let root = root(a, &found);
         // Winning probabilities of 0.5330 and 0.4670: e^(−0.0660 / 0.03) = 0.1107.
         let visits: Vec<u32> = root.moves.iter().map(|m| m.visits).collect();

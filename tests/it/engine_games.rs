@@ -21,7 +21,7 @@ fn selfplay(dir: &Dir, out: &str, words: &[&str]) -> TestCommand {
 
 fn games(dir: &Dir, out: &str) -> Vec<Game> {
     let bytes = dir.read(format!("{out}/selfplay.hcpe3"));
-    Reader::new(Format::Hcpe3, &bytes).games().map(Result::unwrap).collect()
+    Reader::new(Format::Hcpe3, &bytes[..]).games().map(Result::unwrap).collect()
 }
 
 #[test]
