@@ -38,7 +38,7 @@ mod abi {
         locked(&OUTPUT).as_ptr()
     }
 
-    /// Reads a text: the problems in it, see [`read::Problems`].
+    /// Reads a text: the problems in it, see [`read::ProblemList`].
     #[unsafe(no_mangle)]
     extern "C" fn read() -> usize {
         answer(read::problems)

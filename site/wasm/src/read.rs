@@ -13,7 +13,7 @@ const MAX_PROBLEMS: usize = 1000;
 
 /// The problems in a text.
 #[derive(Serialize)]
-pub(crate) struct Problems {
+pub(crate) struct ProblemList {
     problems: Vec<Problem>,
     /// Whether the text has more problems than the answer.
     is_cut: bool,
@@ -33,7 +33,7 @@ struct Problem {
     fault: Option<String>,
 }
 
-pub(crate) fn problems(bytes: &[u8]) -> Result<Problems, String> {
+pub(crate) fn problems(bytes: &[u8]) -> Result<ProblemList, String> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let format = format_of(bytes);
     let mut problems = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn problems(bytes: &[u8]) -> Result<Problems, String> {
     if problems.is_empty() {
         return Err(first_fault.unwrap_or_else(|| "the text contains no position".to_owned()));
     }
-    Ok(Problems { problems, is_cut, skipped, first_fault })
+    Ok(ProblemList { problems, is_cut, skipped, first_fault })
 }
 
 /// The format of a text by its lines. `None` for lines of SFEN or USI.
