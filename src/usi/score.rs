@@ -2,6 +2,7 @@
 //!
 //! Protocol: <http://shogidokoro.starfree.jp/usi.html>.
 
+#[cfg(any(test, feature = "network"))]
 use crate::format::eval_of_mate;
 use crate::shogi::{Move, Position};
 
@@ -16,6 +17,7 @@ pub(crate) enum EngineScore {
 
 impl EngineScore {
     /// The evaluation as records store it.
+    #[cfg(any(test, feature = "network"))]
     pub(crate) fn eval_cp(self) -> i16 {
         match self {
             Self::Centipawns(eval_cp) => eval_cp,
