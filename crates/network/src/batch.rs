@@ -93,8 +93,8 @@ impl Batch {
     }
 
     /// `input1` of all slots as [bits](write_input1_bits), [`INPUT1_BYTES`] per slot. The number of slots is
-    /// [`capacity`](Self::capacity) rounded up to a multiple of [`CHUNK`]. Slots after the last position contain data of
-    /// earlier batches. Empty if the evaluator needs no planes.
+    /// [`capacity`](Self::capacity) rounded up to a multiple of [`CHUNK`]. Slots after the last position contain data
+    /// of earlier batches. Empty if the evaluator needs no planes.
     pub fn input1(&self) -> &[u8] {
         &self.input1
     }

@@ -68,8 +68,8 @@ impl FromStr for Device {
 /// How ONNX Runtime evaluates a network.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OrtSettings {
-    /// The shared library. `None`: the first of the value of `ORT_DYLIB_PATH`, the library of an installed `onnxruntime`
-    /// wheel, the system's.
+    /// The shared library. `None`: the first of the value of `ORT_DYLIB_PATH`, the library of an installed
+    /// `onnxruntime` wheel, the system's.
     pub library: Option<PathBuf>,
     /// The device.
     pub device: Device,

@@ -1,5 +1,5 @@
-//! ONNX files with inputs of bits: nodes in front of the network unpack them, so a device gets 636 instead of 38,556 bytes
-//! for a position.
+//! ONNX files with inputs of bits: nodes in front of the network unpack them, so a device gets 636 instead of 38,556
+//! bytes for a position.
 //!
 //! The layout is that of [`onnx.proto`](https://github.com/onnx/onnx/blob/main/onnx/onnx.proto).
 
@@ -182,7 +182,8 @@ struct Added {
 }
 
 impl Added {
-    /// The graph with the added nodes. `elements` are the number types of the inputs, `outputs` the names of the outputs.
+    /// The graph with the added nodes. `elements` are the number types of the inputs, `outputs` the names of the
+    /// outputs.
     fn graph(&self, graph: &[Field<'_>], elements: [u64; 2], outputs: [&str; 2]) -> Message {
         let replaced = [field::GRAPH_INPUT, field::GRAPH_OUTPUT];
         let mut message = Message::default();

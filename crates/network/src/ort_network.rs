@@ -50,8 +50,8 @@ pub struct OrtNetwork {
 }
 
 impl OrtNetwork {
-    /// Loads an ONNX file. `temperature` divides the logits of the policy, `capacity` is that of the batches to evaluate.
-    /// Ends soon after `cancel` is set.
+    /// Loads an ONNX file. `temperature` divides the logits of the policy, `capacity` is that of the batches to
+    /// evaluate. Ends soon after `cancel` is set.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ impl OrtNetwork {
         Ok(network)
     }
 
-    /// Evaluates empty positions, so that the first batch takes no longer than others, and reserves memory for results of
-    /// the same shapes.
+    /// Evaluates empty positions, so that the first batch takes no longer than others, and reserves memory for results
+    /// of the same shapes.
     fn pin_outputs(&mut self, memory: MemoryInfo<'_>) -> ort::Result<()> {
         let bytes = |per_slot: usize| vec![0_u8; self.slots * per_slot];
         let (input1, input2) = (bytes(INPUT1_BYTES), bytes(self.planes.bytes()));

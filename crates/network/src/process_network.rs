@@ -9,8 +9,8 @@
 //! - the number of legal moves of each position (n × 16 bits),
 //! - the [label](crate::move_label) of each move (m × 16 bits), position after position.
 //!
-//! It writes m logits, one for each move, and n values as 32-bit floats. All numbers are little-endian. The program ends
-//! at the end of its input.
+//! It writes m logits, one for each move, and n values as 32-bit floats. All numbers are little-endian. The program
+//! ends at the end of its input.
 
 use std::process::Stdio;
 use std::sync::atomic::AtomicBool;

@@ -26,8 +26,8 @@ pub struct GameSettings {
     pub resign: f32,
     /// Maximum number of moves. A game that reaches it is a draw.
     pub max_moves: u16,
-    /// Share of the games without resignation, from 0 to 1. They show how often a side that would have resigned does not
-    /// lose. `resign-playthrough` of Leela Chess Zero; `AlphaGo Zero` played 10 % of its games so.
+    /// Share of the games without resignation, from 0 to 1. They show how often a side that would have resigned does
+    /// not lose. `resign-playthrough` of Leela Chess Zero; `AlphaGo Zero` played 10 % of its games so.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resign_playthrough: f32,
     /// The repetition of a position that ends a game.

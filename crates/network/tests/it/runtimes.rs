@@ -1,5 +1,5 @@
-//! Networks in ONNX files with each runtime: results computed by hand, bits that do not depend on the batch, and invalid
-//! files. ONNX Runtime is tested if its library is installed.
+//! Networks in ONNX files with each runtime: results computed by hand, bits that do not depend on the batch, and
+//! invalid files. ONNX Runtime is tested if its library is installed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
