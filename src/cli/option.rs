@@ -118,6 +118,11 @@ pub(super) mod heading {
     pub(in crate::cli) const RUNNING: &str = "Running";
 
     pub(in crate::cli) const SEARCH: &str = "Search";
+
+    /// Options that apply only with a network, or only with an engine.
+    pub(in crate::cli) const NETWORK: &str = "With a network";
+
+    pub(in crate::cli) const ENGINE: &str = "With an engine";
 }
 
 /// Defaults of the commands that evaluate with networks.

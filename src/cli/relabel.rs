@@ -16,6 +16,7 @@ use self::outcome::{show, summary};
 use crate::cli::call::Call;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus, Usage};
 use crate::cli::job_args::{JobArgs, run_watched_job};
+use crate::cli::option::heading::{ENGINE, NETWORK};
 use crate::cli::option::{
     decimal_number, engine_option, heading, mate_limits, positive, positive_seconds, whole_number,
 };
@@ -27,10 +28,6 @@ use crate::jobs::settings::{RelabelSettings, Settings};
 use crate::records::format_name::FormatName;
 use crate::relabel::blend;
 use crate::storage::signals::Interrupt;
-
-/// Headings of options that apply only with a network, or only with an engine.
-const NETWORK: &str = "With a network";
-const ENGINE: &str = "With an engine";
 
 /// Replace the evaluations of records with those from a network or a USI engine
 ///
@@ -70,7 +67,7 @@ pub(super) struct RelabelArgs {
     #[command(flatten)]
     pub(super) network: NetworkArgs,
 
-    #[command(flatten, next_help_heading = NETWORK)]
+    #[command(flatten)]
     pub(super) runtime: RuntimeArgs,
 
     /// Command line of a USI engine; each thread starts one process

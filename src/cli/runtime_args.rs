@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Deserialize;
 
+use super::option::heading::NETWORK;
 use super::option::word;
 #[cfg(feature = "network")]
 use crate::cli::exit::Usage;
@@ -26,21 +27,21 @@ pub(super) enum RuntimeName {
 pub(super) struct RuntimeArgs {
     /// Library for ONNX files: `rten` is part of the program and uses the CPU; `ort` is ONNX Runtime, which must be
     /// installed; `auto` is `ort` with --device or --ort-lib and otherwise `rten` [default: auto]
-    #[arg(long, value_name = "auto|ort|rten", value_parser = word::<RuntimeName>)]
+    #[arg(long, help_heading = NETWORK, value_name = "auto|ort|rten", value_parser = word::<RuntimeName>)]
     pub(super) runtime: Option<RuntimeName>,
 
     /// Device of ONNX Runtime: cpu, cuda, tensorrt or directml. cuda:1 is the second GPU. Repeat for several devices
     /// [default: cpu]
-    #[arg(long, value_name = "DEVICE")]
+    #[arg(long, help_heading = NETWORK, value_name = "DEVICE")]
     pub(super) device: Vec<String>,
 
     /// Compute in half precision with --device tensorrt. With other devices, use an ONNX file in half precision
-    #[arg(long)]
+    #[arg(long, help_heading = NETWORK)]
     pub(super) fp16: bool,
 
     /// Shared library of ONNX Runtime [default: the first of the value of `ORT_DYLIB_PATH`, the library of an installed
     /// Python package onnxruntime, the library of the system]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = NETWORK, value_name = "FILE")]
     pub(super) ort_lib: Option<PathBuf>,
 }
 

@@ -27,7 +27,7 @@ use crate::storage::quantity::quantity;
 #[cfg(feature = "network")]
 pub(super) use command::{call, run};
 
-/// Play games of a network against itself, or of USI engines, and write them as training data
+/// Play games of a network or of USI engines and write them as training data
 ///
 /// Many games are played at once, and their positions are evaluated in batches. A game depends only on its number, the
 /// seed, the networks, the openings and the options under "Games". Shards, threads, batches and interruptions do not
@@ -64,7 +64,7 @@ pub(super) struct SelfPlayArgs {
 
     /// Command line of a USI engine that plays instead of a network. Two engines play a match: the first is Black in
     /// games with an even number, and two games in a row have the same opening
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", help_heading = heading::ENGINE)]
     pub(super) engine: Vec<String>,
 
     #[command(flatten)]
@@ -111,7 +111,7 @@ pub(super) struct SelfPlayArgs {
     #[arg(long)]
     pub(super) dry_run: bool,
 
-    #[command(flatten, next_help_heading = "Networks")]
+    #[command(flatten)]
     pub(super) runtime: RuntimeArgs,
 
     /// Number of threads that evaluate, each with its own games; 0 uses all cores [default: 0, or one for each device
@@ -142,29 +142,28 @@ pub(super) struct SelfPlayArgs {
 
 /// Options of games by engines.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Engines")]
 #[group(requires = "engine")]
 pub(super) struct EngineGameArgs {
     /// Nodes per move, sent as `go nodes N`
-    #[arg(long, value_name = "N", value_parser = whole_number::<u64>(1..), conflicts_with = "byoyomi")]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "N", value_parser = whole_number::<u64>(1..), conflicts_with = "byoyomi")]
     pub(super) nodes: Option<u64>,
 
     /// Milliseconds per move
-    #[arg(long, value_name = "MS", value_parser = whole_number::<u64>(1..))]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "MS", value_parser = whole_number::<u64>(1..))]
     pub(super) byoyomi: Option<u64>,
 
     /// Lines to search, sent as the option `MultiPV`. With 2 or more, hcpe3 gets visits of the moves: of 1,000 visits,
     /// each move has a part that falls by e for every 0.03 of winning probability
-    #[arg(long, value_name = "K", value_parser = whole_number::<u32>(1..=593))]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "K", value_parser = whole_number::<u32>(1..=593))]
     pub(super) multipv: Option<u32>,
 
     /// Set an option of the engines; may be repeated
-    #[arg(long, value_name = "NAME=VALUE", value_parser = engine_option)]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
     /// Restart a game if an engine is not ready after this time, or reports no progress in a search for this time
     /// [default: 60]
-    #[arg(long, value_name = "SECONDS", value_parser = positive_seconds)]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(super) engine_timeout: Option<Duration>,
 }
 
