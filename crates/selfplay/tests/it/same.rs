@@ -67,7 +67,10 @@ fn cheap_searches_have_few_visits_and_are_not_for_training() {
 #[test]
 fn games_without_resignation_show_wrong_resignations() {
     let finished = |share| {
-        let settings = GameSettings { resign: 0.3, resign_playthrough: share, ..settings() };
+        // Long enough for mates.
+        let (playouts, max_moves) = (6, 400);
+        let resignation = GameSettings { resign: 0.3, resign_playthrough: share, ..settings() };
+        let settings = GameSettings { playouts, max_moves, ..resignation };
         let (device, openings) = (Box::new(Hashed::default()), Box::new(StartPosition));
         let games = Games::play(settings, RUN, 1, 0..40, openings, vec![vec![device]]).unwrap();
         games.map(Result::unwrap).collect::<Vec<_>>()
@@ -79,7 +82,7 @@ fn games_without_resignation_show_wrong_resignations() {
     assert_eq!(counted(&finished(0.0)), (0, 0));
     let (all, wrong) = counted(&finished(1.0));
     // Pseudo-random evaluations say nothing about the result.
-    assert!(all > 30 && wrong > 5 && wrong < all, "{wrong} of {all}");
+    assert!(all > 30 && wrong > 3 && wrong < all - 3, "{wrong} of {all}");
     let (some, _) = counted(&finished(0.5));
     assert!(some > 5 && some < all, "{some} of {all}");
 }
