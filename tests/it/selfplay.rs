@@ -169,7 +169,7 @@ fn search_constants_change_games_and_belong_to_the_settings() {
     ];
     for (i, other) in others.into_iter().enumerate() {
         assert!(games(&format!("other {i}"), &[other]) != default, "{other}");
-        bench.run("default", &[&few[..], &["--resume", other]].concat()).exits(&[2]);
+        bench.run("default", &[&few[..], &["--resume", other]].concat()).exits(&[1]);
     }
     let settings = bench.manifest("other 4/selfplay.manifest.json")["settings"]["game"].clone();
     let reduced = &settings["search"]["puct"]["first-play"]["reduced"];
@@ -233,12 +233,12 @@ fn a_finished_run_is_not_repeated() {
     let bench = Bench::new();
     bench.run("out", &GAMES).succeeds();
     let before = fs::metadata(bench.path("out/selfplay.hcpe3")).unwrap().modified().unwrap();
-    bench.run("out", &GAMES).exits(&[2]);
+    bench.run("out", &GAMES).exits(&[1]);
     bench.run("out", &[&GAMES[..], &["--resume"]].concat()).succeeds();
     let after = fs::metadata(bench.path("out/selfplay.hcpe3")).unwrap().modified().unwrap();
     assert_eq!(before, after);
     // A run with other settings does not continue these games.
-    bench.run("out", &[&GAMES[..], &["--resume", "--noise=0"]].concat()).exits(&[2]);
+    bench.run("out", &[&GAMES[..], &["--resume", "--noise=0"]].concat()).exits(&[1]);
     bench.run("out", &[&GAMES[..], &["--force", "--noise=0"]].concat()).succeeds();
 }
 
