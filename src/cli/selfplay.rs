@@ -142,27 +142,28 @@ pub(super) struct SelfPlayArgs {
 
 /// Options of games by engines.
 #[derive(Args, Clone, Debug, Default)]
+#[group(conflicts_with = "model")]
 pub(super) struct EngineGameArgs {
     /// Nodes per move, sent as `go nodes N`
-    #[arg(long, requires = "engine", help_heading = heading::ENGINE, value_name = "N", value_parser = whole_number::<u64>(1..), conflicts_with = "byoyomi")]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "N", value_parser = whole_number::<u64>(1..), conflicts_with = "byoyomi")]
     pub(super) nodes: Option<u64>,
 
     /// Milliseconds per move
-    #[arg(long, requires = "engine", help_heading = heading::ENGINE, value_name = "MS", value_parser = whole_number::<u64>(1..))]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "MS", value_parser = whole_number::<u64>(1..))]
     pub(super) byoyomi: Option<u64>,
 
     /// Lines to search, sent as the option `MultiPV`. With 2 or more, hcpe3 gets visits of the moves: of 1,000 visits,
     /// each move has a part that falls by e for every 0.03 of winning probability
-    #[arg(long, requires = "engine", help_heading = heading::ENGINE, value_name = "K", value_parser = whole_number::<u32>(1..=593))]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "K", value_parser = whole_number::<u32>(1..=593))]
     pub(super) multipv: Option<u32>,
 
     /// Set an option of the engines; may be repeated
-    #[arg(long, requires = "engine", help_heading = heading::ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "NAME=VALUE", value_parser = engine_option)]
     pub(super) engine_option: Vec<(String, String)>,
 
     /// Restart a game if an engine is not ready after this time, or reports no progress in a search for this time
     /// [default: 60]
-    #[arg(long, requires = "engine", help_heading = heading::ENGINE, value_name = "SECONDS", value_parser = positive_seconds)]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "SECONDS", value_parser = positive_seconds)]
     pub(super) engine_timeout: Option<Duration>,
 }
 

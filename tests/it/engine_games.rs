@@ -92,7 +92,7 @@ exec ENGINE";
     selfplay(&dir, "whole", &["--engine", ENGINE, "--threads=1"]).succeeds();
     assert!(dir.read("out/selfplay.hcpe3") == dir.read("whole/selfplay.hcpe3"));
     dir.write("engine.sh", "while read -r line; do [ \"$line\" != usi ] || echo usiok; done");
-    let words = ["--engine", "sh engine.sh", "--engine-timeout=1", "--threads=1", "--games=1"];
+    let words = ["--engine", "sh engine.sh", "--engine-timeout=1", "--threads=1"];
     let ran = selfplay(&dir, "silent", &words).run();
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("did not answer within 1 s"), "{}", ran.stderr);
