@@ -24,7 +24,7 @@
 //! - [`mate`]: mate verdicts with proofs, and a memo of verdicts;
 //! - [`jobs`]: runs with shards, manifests and checkpoints: filter, dataset, merge, status;
 //! - [`ops`]: operations without checkpoints: convert, verify, stats, inspect, generate, shuffle and others;
-//! - [`usi`]: USI engines as child processes;
+//! - `usi`: USI engines as child processes (feature `cli` or `network`);
 //! - `selfplay`: training data from games of networks against themselves (feature `network`);
 //! - [`relabel`]: new evaluations for records, from networks and engines;
 //! - `cli`: the command line (feature `cli`).
@@ -68,6 +68,7 @@ pub mod relabel;
 #[cfg(feature = "network")]
 pub mod selfplay;
 pub mod storage;
+#[cfg(any(feature = "cli", feature = "network"))]
 pub mod usi;
 
 pub use error::{Error, ErrorKind, Remedy};
