@@ -120,6 +120,10 @@ impl Model {
     ///
     /// # Errors
     /// [`NetworkError`] if the file is not a supported network or the program cannot be started.
+    #[cfg_attr(
+        not(feature = "onnxruntime"),
+        expect(unused_variables, reason = "only ONNX Runtime depends on the size of batches")
+    )]
     pub fn load(
         &self,
         temperature: f32,
