@@ -6,8 +6,6 @@
 use std::fmt;
 use std::path::Path;
 
-use thiserror::Error;
-
 use crate::error::Error;
 use crate::format::{Decoded, Format, RecordPlace, RecordRef, read_games};
 use crate::records::format_name::FormatName;
@@ -56,7 +54,7 @@ impl fmt::Display for RecordLocation {
 }
 
 /// A record without a position that can be searched.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{location}: {error}")]
 pub struct BadPosition {
     /// The location of the record.
