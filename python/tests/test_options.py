@@ -42,7 +42,7 @@ def options(command: str) -> set[str]:
     """The options of a command, by their names in Python."""
     program = [sys.executable, "-m", "kyokumen", command, "--help"]
     help_text = subprocess.run(program, check=True, capture_output=True, encoding="utf-8").stdout
-    names = set(re.findall(r"^ +(?:-\w, )?--([a-z-]+)", help_text, re.MULTILINE))
+    names = set(re.findall(r"^ +(?:-\w, )?--([a-z][a-z0-9-]+)", help_text, re.MULTILINE))
     assert "help" in names, help_text
     return {RENAMED.get(name, name.replace("-", "_")) for name in names - ARGUMENTS - TERMINAL_ONLY}
 
