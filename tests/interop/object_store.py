@@ -135,7 +135,7 @@ def check_convert(bench):
             bench.report("25 MB are uploaded in several parts", parts == 4, parts)
     again = bench.run("convert", psv, "-o", url("convert/a.psv"))
     words = f"{url('convert/a.psv')} exists; replace it with --force"
-    bench.report("an output that exists is refused", again.returncode == 2 and words in again.err, again.err)
+    bench.report("an output that exists is refused", again.returncode == 1 and words in again.err, again.err)
     bench.done("convert", psv, "-o", url("convert/a.psv"), "--limit", "7", "--force")
     bench.report("--force replaces it", bench.get("convert/a.psv") == psv.read_bytes()[: 7 * 40])
     itself = bench.run("convert", url("convert/a.psv"), "-o", url("convert/a.psv"), "--force")
@@ -160,7 +160,7 @@ def check_shards(bench):
     again = bench.done(*bench.filter(url("in.hcp"), "-o", url("out/x"), "--shard", "2/3", "--resume"))
     bench.report("a finished shard is not repeated", "nothing to do: shard 2/3" in again.err, again.err)
     refused = bench.run(*bench.filter(url("in.hcp"), "-o", url("out/x"), "--shard", "2/3"))
-    bench.report("without --resume a finished shard is refused", refused.returncode == 2 and "exists" in refused.err)
+    bench.report("without --resume a finished shard is refused", refused.returncode == 1 and "exists" in refused.err)
 
 
 def check_sets(bench):
