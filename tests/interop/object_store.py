@@ -400,7 +400,7 @@ def check_other_machine(bench):
     def copied_progress():
         try:
             line = bench.get(f"{place}/in.checkpoint").split(b"\n", 1)[0]
-            return json.loads(line)["checkpoint"]["progress"]["resume_point"]["counts"]["input"]
+            return json.loads(line)["checkpoint"]["progress"]["place"]["counts"]["input"]
         except bench.s3.exceptions.NoSuchKey:
             return 0
 
