@@ -47,11 +47,6 @@ pub(super) struct RuntimeArgs {
 
 #[cfg(feature = "network")]
 impl RuntimeArgs {
-    /// Whether only devices other than the CPU are named.
-    pub(super) fn is_accelerated(&self) -> bool {
-        !self.device.is_empty() && self.device.iter().all(|device| device != "cpu")
-    }
-
     /// The runtimes, one for each device.
     #[cfg(feature = "onnxruntime")]
     pub(super) fn runtimes(&self) -> Result<Vec<Runtime>, Usage> {

@@ -152,8 +152,8 @@ pub(super) struct EngineGameArgs {
     #[arg(long, help_heading = heading::ENGINE, value_name = "MS", value_parser = whole_number::<u64>(1..))]
     pub(super) byoyomi: Option<u64>,
 
-    /// Lines to search, sent as the option `MultiPV`. With 2 or more, hcpe3 gets visits of the moves: of 1,000 visits,
-    /// each move has a part that falls by e for every 0.03 of winning probability
+    /// Number of lines to search, sent as the option `MultiPV`. With 2 or more, hcpe3 gets 1,000 visits in all. A move
+    /// whose winning probability is lower by 0.03 has 1/e of the visits
     #[arg(long, help_heading = heading::ENGINE, value_name = "K", value_parser = whole_number::<u32>(1..=593))]
     pub(super) multipv: Option<u32>,
 

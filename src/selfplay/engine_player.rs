@@ -35,10 +35,10 @@ pub(super) struct EngineGames {
 /// Maximum number of tries for one game.
 const TRIES: usize = 3;
 
-/// A difference of this much in winning probability divides the weight of a move by e.
+/// A move whose winning probability is lower by this much has 1/e of the visits.
 const POLICY_TEMPERATURE: f64 = 0.03;
 
-/// The sum of the visits that stand for the weights of the moves.
+/// The sum of the visits of all moves.
 const VISITS: u16 = 1000;
 
 impl EngineGames {
@@ -217,7 +217,8 @@ impl<'a> EngineGame<'a> {
     }
 }
 
-/// The moves of a search as those of a tree search: visits stand for weights that fall with the winning probability.
+/// Converts the lines of an engine to the result of a tree search. The visits of a move are proportional to
+/// exp(−d / 0.03), where d is how much lower its winning probability is than that of the best move.
 fn root(best: Move, found: &Found) -> Root {
     let value = |score: EngineScore| match score {
         EngineScore::Centipawns(eval_cp) => value_of_eval(eval_cp, EVAL_SCALE),

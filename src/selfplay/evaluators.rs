@@ -54,14 +54,24 @@ impl Model {
 
 impl Model {
     /// Returns a model for each thread. Models and runtimes take turns, and each model is used with each runtime.
-    /// `threads` = 0 means one thread per logical CPU.
-    pub fn of_devices(names: &[PathBuf], runtimes: &[Runtime], threads: usize) -> Vec<Self> {
-        let threads = platform::threads(threads);
+    /// `threads` = 0 means one thread per logical CPU, `None` the same unless all runtimes use accelerators.
+    pub fn of_devices(
+        names: &[PathBuf],
+        runtimes: &[Runtime],
+        threads: Option<usize>,
+    ) -> Vec<Self> {
+        let has_cpu = !runtimes.iter().all(Runtime::is_accelerated);
+        let threads = platform::threads(threads.unwrap_or(usize::from(!has_cpu)));
         let of_runtime =
             |runtime| names.iter().map(move |name| Self::named(name, runtime)).collect::<Vec<_>>();
         let named: Vec<Self> = runtimes.iter().flat_map(of_runtime).collect();
         let count = threads.max(named.len());
         named.into_iter().cycle().take(count).collect()
+    }
+
+    /// Whether a device other than the CPU evaluates the network.
+    pub fn is_accelerated(&self) -> bool {
+        matches!(self, Self::Onnx(_, runtime) if runtime.is_accelerated())
     }
 
     /// The file of the network.
@@ -146,7 +156,16 @@ impl Model {
 }
 
 impl Runtime {
-    /// The runtime with its version, and the kind of the device, for a manifest.
+    /// Whether it uses a device other than the CPU.
+    fn is_accelerated(&self) -> bool {
+        match self {
+            Self::Rten => false,
+            #[cfg(feature = "onnxruntime")]
+            Self::OnnxRuntime(settings) => settings.device != Device::Cpu,
+        }
+    }
+
+    /// The runtime with its build, and the kind of the device, for a manifest.
     #[cfg_attr(not(feature = "onnxruntime"), expect(clippy::unnecessary_wraps))]
     fn entry(&self) -> Result<(String, Option<String>), NetworkError> {
         match self {

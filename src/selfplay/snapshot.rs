@@ -119,6 +119,10 @@ impl SelfPlaySnapshot {
     /// Simulations and use of the devices.
     pub fn details(&self) -> Vec<String> {
         let percent = |share: f64| (100.0 * share).round();
+        // Engines do not count simulations.
+        if self.simulations == 0 {
+            return Vec::new();
+        }
         let mut details = vec![
             format!("{} sims/s", rounded(self.simulations_per_s)),
             format!("batches {} % full", percent(self.batch_fill)),

@@ -36,8 +36,6 @@ pub use features::{BOARD, Element, INPUT1_PLANES, Input2, write_input1, write_in
 pub use label::{LABELS, move_label};
 pub use nnue::NnueFeatures;
 #[cfg(feature = "onnxruntime")]
-pub use ort_library::LIBRARY_VARIABLE;
-#[cfg(feature = "onnxruntime")]
 pub use ort_network::{OrtNetwork, load_onnx_runtime};
 pub use process_network::ProcessNetwork;
 pub use reproducible::is_reproducible;

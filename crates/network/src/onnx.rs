@@ -13,7 +13,10 @@ use crate::protobuf::{Field, Message, bytes, fields, number_of};
 /// Names of the inputs of bits: unsigned bytes with the shapes (positions, 628) and (positions, 8 or 15).
 pub(crate) const BIT_INPUTS: [&str; 2] = ["input1_bits", "input2_bits"];
 
-/// Names of the outputs, as 32-bit floats.
+/// Names of the outputs of a network.
+const NETWORK_OUTPUTS: [&str; 2] = ["output_policy", "output_value"];
+
+/// Names of the same outputs as 32-bit floats.
 pub(crate) const OUTPUTS: [&str; 2] = ["output_policy_float", "output_value_float"];
 
 /// Numbers of fields.
@@ -59,12 +62,12 @@ impl BitNetwork {
         let interface = Interface::new(path, &graph).ok_or_else(no_onnx)?;
         let numbers1 = interface.expect_planes("input1", &[INPUT1_PLANES])?;
         let numbers2 = interface.expect_planes("input2", &[57, 119])?;
-        let outputs = ["output_policy", "output_value"].map(|name| interface.expect_output(name));
-        let [policy, value] = outputs;
-        let outputs = [policy?, value?];
+        for name in NETWORK_OUTPUTS {
+            interface.find(&interface.outputs, name)?;
+        }
         let planes = Input2::from_planes(numbers2.planes).expect("57 or 119");
         let added = Added { opset: opset(&model_fields).ok_or_else(no_onnx)?, planes };
-        let graph = added.graph(&graph, [numbers1.element, numbers2.element], outputs);
+        let graph = added.graph(&graph, [numbers1.element, numbers2.element]);
         let unchanged = model_fields.iter().filter(|field| field.number != field::MODEL_GRAPH);
         let message = unchanged.fold(Message::default(), |message, field| message.raw(field.raw));
         Ok(Self { model: message.bytes(field::MODEL_GRAPH, graph).0, planes })
@@ -150,11 +153,6 @@ impl<'a> Interface<'a> {
             planes: expected.to_vec(),
         })
     }
-
-    /// The name of an output.
-    fn expect_output(&self, name: &'static str) -> Result<&'a str, NetworkError> {
-        self.find(&self.outputs, name).map(|tensor| tensor.name)
-    }
 }
 
 /// Reads a `ValueInfoProto`.
@@ -182,9 +180,8 @@ struct Added {
 }
 
 impl Added {
-    /// The graph with the added nodes. `elements` are the number types of the inputs, `outputs` the names of the
-    /// outputs.
-    fn graph(&self, graph: &[Field<'_>], elements: [u64; 2], outputs: [&str; 2]) -> Message {
+    /// The graph with the added nodes. `elements` are the number types of the inputs.
+    fn graph(&self, graph: &[Field<'_>], elements: [u64; 2]) -> Message {
         let replaced = [field::GRAPH_INPUT, field::GRAPH_OUTPUT];
         let mut message = Message::default();
         // A node may use only what earlier nodes provide, so these come first.
@@ -194,7 +191,7 @@ impl Added {
         for field in graph.iter().filter(|field| !replaced.contains(&field.number)) {
             message = message.raw(field.raw);
         }
-        for (from, to) in outputs.into_iter().zip(OUTPUTS) {
+        for (from, to) in NETWORK_OUTPUTS.into_iter().zip(OUTPUTS) {
             let cast = node("Cast", &[from], to, &[number("to", element::FLOAT)]);
             message = message
                 .bytes(field::GRAPH_NODE, cast)

@@ -11,11 +11,13 @@ use ort::environment::Environment;
 use crate::NetworkError;
 
 /// The environment variable with the path of the library, as in other programs that use the `ort` crate.
-pub const LIBRARY_VARIABLE: &str = "ORT_DYLIB_PATH";
+const LIBRARY_VARIABLE: &str = "ORT_DYLIB_PATH";
 
-/// Prints the library of an installed `onnxruntime` wheel. The package itself is not loaded, which takes a second.
+/// Prints the library of an installed `onnxruntime` wheel. The package is only located: loading it takes a second. The
+/// working folder is not searched.
 const FIND_WHEEL: &str = "
-import glob, importlib.util, os
+import glob, importlib.util, os, sys
+sys.path = [path for path in sys.path if path]
 spec = importlib.util.find_spec('onnxruntime')
 folder = os.path.join(os.path.dirname(spec.origin), 'capi')
 print([*glob.glob(folder + '/libonnxruntime.*'), *glob.glob(folder + '/onnxruntime.dll')][0])
@@ -83,7 +85,7 @@ fn find(path: Option<&Path>) -> (PathBuf, Vec<String>) {
 /// The library of the wheel that is installed for a Python program.
 fn wheel_of(python: &OsStr) -> Option<PathBuf> {
     let mut command = Command::new(python);
-    command.args(["-I", "-c", FIND_WHEEL]).stdin(Stdio::null()).stderr(Stdio::null());
+    command.args(["-c", FIND_WHEEL]).stdin(Stdio::null()).stderr(Stdio::null());
     let output = command.output().ok().filter(|output| output.status.success())?;
     let path = PathBuf::from(String::from_utf8(output.stdout).ok()?.trim_end());
     path.is_file().then_some(path)

@@ -25,6 +25,9 @@ use crate::storage::signals::Interrupt;
 const LEAF_MATE: MateLimits = MateLimits { depth: 7, nodes: 30 };
 const ROOT_MATE: MateLimits = MateLimits { depth: 33, nodes: 10_000 };
 
+/// One thread prepares positions while the device evaluates those of the other.
+const THREADS_PER_ACCELERATOR: usize = 2;
+
 pub(super) fn call(args: RelabelArgs) -> anyhow::Result<Call> {
     let (network, dry_run) = (settings(&args)?, args.job.dry_run);
     check_table(network.mate_table_mib)?;
@@ -54,11 +57,14 @@ pub(super) fn run(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
 
 fn relabel_by(
     network: NetworkSettings,
-    plan: JobPlan,
+    mut plan: JobPlan,
     progress: &mut Progress,
     cancel: &AtomicBool,
 ) -> Result<Completed, Error> {
     let block_records = network.batch as u64;
+    if plan.settings.threads == 0 && network.models.iter().all(Model::is_accelerated) {
+        plan.settings.threads = THREADS_PER_ACCELERATOR * network.models.len();
+    }
     let started = AtomicUsize::new(0);
     let make = move |cancel: &_| {
         let thread = started.fetch_add(1, Ordering::Relaxed);
@@ -78,7 +84,7 @@ fn settings(args: &RelabelArgs) -> Result<NetworkSettings, Usage> {
     let limits = |(depth, nodes)| MateLimits { depth, nodes };
     Ok(NetworkSettings {
         // The parser requires one of --model and --engine.
-        models: Model::of_devices(args.model.as_slice(), &args.runtime.runtimes()?, 1),
+        models: Model::of_devices(args.model.as_slice(), &args.runtime.runtimes()?, Some(1)),
         policy_temperature,
         batch: network.batch.unwrap_or(BATCH),
         playouts,

@@ -149,10 +149,9 @@ impl ProgressSnapshot for SelfPlaySnapshot {
 impl SelfPlayArgs {
     fn players(&self) -> anyhow::Result<Players> {
         if self.engine.is_empty() {
-            let threads = self.threads.unwrap_or(usize::from(self.runtime.is_accelerated()));
             let temperature = self.game.policy_temperature.unwrap_or(POLICY_TEMPERATURE);
             return Ok(Players::Networks {
-                models: Model::of_devices(&self.model, &self.runtime.runtimes()?, threads),
+                models: Model::of_devices(&self.model, &self.runtime.runtimes()?, self.threads),
                 policy_temperature: positive("--policy-temperature", temperature)?,
             });
         }

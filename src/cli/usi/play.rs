@@ -50,7 +50,7 @@ impl NetworkPlayer {
             models: Model::of_devices(
                 &args.model,
                 &args.runtime.runtimes()?,
-                args.threads.unwrap_or(1),
+                Some(args.threads.unwrap_or(1)),
             ),
             policy_temperature,
             batch: args.batch.unwrap_or(BATCH),

@@ -44,6 +44,7 @@ impl Runtime {
         #[cfg(feature = "onnxruntime")]
         match load_onnx_runtime(None) {
             Ok(_) => all.push(Self::OnnxRuntime),
+            Err(error) if std::env::var_os("ORT_DYLIB_PATH").is_some() => panic!("{error}"),
             Err(error) => eprintln!("ONNX Runtime is skipped: {error}"),
         }
         all
