@@ -95,6 +95,10 @@ class Bench:
         process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
         last, until = None, None
         for text in process.stderr:
+            if not text.startswith("{"):
+                # An evaluator program writes to the same stream.
+                print(text, end="", file=sys.stderr)
+                continue
             message = json.loads(text)
             if message.get("type") == "progress":
                 last = message

@@ -36,6 +36,7 @@ def main():
     )
     shapes = {tensor.name: tensor.shape for tensor in session.get_inputs()}
     planes = shapes["input2"][1]
+    kind = np.float16 if session.get_inputs()[0].type == "tensor(float16)" else np.float32
     print(f"kyokumen-evaluator 2 {planes}", flush=True)
     while sizes := sys.stdin.buffer.read(8):
         positions, moves = np.frombuffer(sizes, "<u4")
@@ -44,8 +45,8 @@ def main():
         counts = read(positions, "<u2")
         labels = read(moves, "<u2")
         inputs = {
-            "input1": squares.reshape(-1, INPUT1_PLANES, 9, 9).astype(np.float32),
-            "input2": states[:, :, None, None].repeat(9, 2).repeat(9, 3).astype(np.float32),
+            "input1": squares.reshape(-1, INPUT1_PLANES, 9, 9).astype(kind),
+            "input2": states[:, :, None, None].repeat(9, 2).repeat(9, 3).astype(kind),
         }
         policy, value = session.run(["output_policy", "output_value"], inputs)
         logits = policy.reshape(positions, -1)[np.arange(positions).repeat(counts), labels]
