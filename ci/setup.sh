@@ -23,9 +23,15 @@ python_environment() {
   "$python" -m pip install --quiet -r tests/interop/requirements.txt
 }
 
-# Builds target/debug/kyokumen with features, as `cargo test` builds it: its codecs are optimised.
-debug_program() {
-  cargo test --locked --features "$1" --lib --test it --no-run
+# `cargo test` of all packages with the features that build slowly. Cargo unifies features over the packages of a command, so
+# one set of packages keeps the dependencies from being compiled once for each command. Codecs are optimised in tests.
+slow_test() {
+  cargo test --locked --features "$slow_features" --lib --test it "$@"
+}
+
+# Builds target/debug/kyokumen and the example `features`.
+debug_programs() {
+  slow_test --example features --no-run
 }
 
 # Installs mdBook as a program from PyPI. To compile it takes minutes.
