@@ -3,14 +3,16 @@
 //! indicatif draws the bar. If standard error is not a terminal, a text line is written every ten seconds. On a narrow
 //! terminal the less important columns are left out.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 
 use console::Term;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
 use super::json_lines;
+use super::status::percent;
 use crate::engine::progress::{Progress, ProgressDisplay};
 use crate::engine::snapshot::Snapshot;
 
@@ -107,21 +109,28 @@ impl Bar {
         Self { bar: ProgressBar::with_draw_target(total, target), total }
     }
 
+    /// Draws once. Percentage and counts are of the same snapshot.
     fn draw<S: ProgressSnapshot>(&self, snapshot: &S, width: usize) {
         let (template, used) = template(self.total, width);
+        let percent = self.total.map(|total| format!("{:>3} %  ", percent(snapshot.done(), total)));
+        let figures = message(snapshot, self.total, width.saturating_sub(used));
+        let text = percent.unwrap_or_default() + &figures;
         let style = ProgressStyle::with_template(template).expect("the templates are valid");
-        self.bar.set_style(style);
+        let write = move |_: &ProgressState, out: &mut dyn fmt::Write| {
+            // Writing to a string cannot fail.
+            let _ = out.write_str(&text);
+        };
+        self.bar.set_style(style.with_key("figures", write));
         self.bar.set_position(snapshot.done());
-        self.bar.set_message(message(snapshot, self.total, width.saturating_sub(used)));
     }
 }
 
-/// The part before the message, and its width. A narrow terminal has no room for a bar.
+/// The line, and the width of what precedes the message. A narrow terminal has no room for a bar.
 const fn template(total: Option<u64>, width: usize) -> (&'static str, usize) {
     match total {
-        Some(_) if width >= 60 => ("{bar:12} {percent:>3} %  {wide_msg}", 20),
-        Some(_) => ("{percent:>3} %  {wide_msg}", 7),
-        None => ("{spinner} {wide_msg}", 2),
+        Some(_) if width >= 60 => ("{bar:12} {figures}", 20),
+        Some(_) => ("{figures}", 7),
+        None => ("{spinner} {figures}", 2),
     }
 }
 
@@ -211,17 +220,35 @@ mod tests {
     }
 
     #[test]
+    fn each_frame_shows_the_percentage_of_its_counts() {
+        let terminal = InMemoryTerm::new(5, 100);
+        let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 20);
+        let bar = Bar::on(target, Some(1000));
+        // Some are not drawn, because terminals are slow.
+        for input in (0..=999).step_by(27) {
+            let counts = Counts { input, ..Counts::default() };
+            bar.draw(&Snapshot::new(&counts, Some(1000), 1.0, 0, false), 100);
+            let line = terminal.contents();
+            let (percent, shown) = line.split_once(" %  ").unwrap();
+            let shown = shown.split(", ").find_map(|figure| figure.strip_suffix(" of 1,000 records"));
+            let shown: u64 = shown.unwrap().parse().unwrap();
+            let percent = percent.split(' ').next_back().unwrap();
+            assert_eq!(percent, (shown / 10).to_string(), "{line}");
+        }
+    }
+
+    #[test]
     fn a_narrow_terminal_shows_whole_columns_the_most_important_first() {
         for (columns, expected) in [
             (
                 120,
-                " 31 %  3 min 44 s left, 12,346 records/s, 1,234,567 of 4,000,000 records, 0 mated, 0 unknown",
+                " 30 %  3 min 44 s left, 12,346 records/s, 1,234,567 of 4,000,000 records, 0 mated, 0 unknown",
             ),
-            (80, " 31 %  3 min 44 s left, 12,346 records/s"),
-            (70, " 31 %  3 min 44 s left, 12,346 records/s"),
-            (40, " 31 %  3 min 44 s left, 12,346 records/s"),
-            (39, " 31 %  3 min 44 s left"),
-            (20, " 31 %"),
+            (80, " 30 %  3 min 44 s left, 12,346 records/s"),
+            (70, " 30 %  3 min 44 s left, 12,346 records/s"),
+            (40, " 30 %  3 min 44 s left, 12,346 records/s"),
+            (39, " 30 %  3 min 44 s left"),
+            (20, " 30 %"),
         ] {
             let line = drawn(columns, Some(4_000_000));
             assert!(line.ends_with(expected), "{columns}: {line}");

@@ -164,7 +164,8 @@ fn columns(unit: RunUnit) -> [Column; 10] {
     ]
 }
 
-fn percent(done: u64, all: u64) -> String {
+/// The percentage that is done, rounded down.
+pub(super) fn percent(done: u64, all: u64) -> String {
     (u128::from(done) * 100).checked_div(all.into()).unwrap_or(100).to_string()
 }
 

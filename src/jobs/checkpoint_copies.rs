@@ -157,6 +157,17 @@ impl CheckpointCopies {
         put(&self.staging.destination(&self.checkpoint), &checkpoint.to_bytes(&tails)?)
     }
 
+    /// States in the copy that its process has ended. The partial outputs need not exist any more.
+    pub(crate) fn end<P: RunProgress>(mut self) {
+        let url = self.staging.destination(&self.checkpoint);
+        let Ok(Some((mut copy, tails))) = Checkpoint::<P>::read_with_tails(&url) else { return };
+        copy.is_last = true;
+        // If this fails, `status` finds out when the copy is old.
+        if copy.to_bytes(&tails).and_then(|bytes| put(&url, &bytes)).is_ok() {
+            self.is_announcement = false;
+        }
+    }
+
     /// Removes the copy and its segments.
     pub(crate) fn remove(&self) {
         let result = files::remove(&self.staging.destination(&self.checkpoint)).and_then(|()| {

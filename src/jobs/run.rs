@@ -89,13 +89,9 @@ impl<P: RunProgress> Run<P> {
             StartPoint::Fresh(checkpoint) => (*checkpoint, true),
             StartPoint::Resumed(checkpoint) => (*checkpoint, false),
             StartPoint::Done(manifest) => {
-                let manifest = *manifest;
-                let Some(staging) = &files.staging else {
-                    return Ok(Opened::Done(Completed { manifest, was_done: true }));
-                };
-                staging.send(files, &manifest, &mut lock, cancel)?;
-                staging.clean_up(files, lock);
-                return Ok(Opened::Done(Completed { manifest, was_done: false }));
+                send_outputs::<T, P>(files, &manifest, lock, copies, cancel)?;
+                let was_done = files.staging.is_none();
+                return Ok(Opened::Done(Completed { manifest: *manifest, was_done }));
             }
         };
         identity.run.join_reproducible(checkpoint.identity.run.clone());
@@ -213,7 +209,7 @@ impl<P: RunProgress> Run<P> {
     /// Checks the counts, renames the outputs to their final names, and sends them if their destination is a URL.
     /// `check` is called with the manifest before the renaming.
     pub(crate) fn commit<T: Totals>(
-        mut self,
+        self,
         files: &RunFiles,
         finished: FinishedOutputs,
         totals: T,
@@ -244,12 +240,29 @@ impl<P: RunProgress> Run<P> {
             finished.commit_with(&files.manifest, &manifest.to_json())?;
         }
         self.path.iter().for_each(|path| remove_checkpoint(path));
-        if let Some(staging) = &files.staging {
-            staging.send(files, &manifest, &mut self.lock, cancel)?;
-            staging.clean_up(files, self.lock);
-        }
+        send_outputs::<T, P>(files, &manifest, self.lock, self.copies, cancel)?;
         Ok(Completed { manifest, was_done: false })
     }
+}
+
+/// Sends complete outputs if their destination is a URL. If that fails, the copy of the checkpoint states that the
+/// process has ended.
+fn send_outputs<T: Totals, P: RunProgress>(
+    files: &RunFiles,
+    manifest: &Manifest<T>,
+    mut lock: Lock,
+    copies: Option<CheckpointCopies>,
+    cancel: &AtomicBool,
+) -> Result<(), Error> {
+    let Some(staging) = &files.staging else { return Ok(()) };
+    if let Err(error) = staging.send(files, manifest, &mut lock, cancel) {
+        if let Some(copies) = copies {
+            copies.end::<P>();
+        }
+        return Err(error);
+    }
+    staging.clean_up(files, lock);
+    Ok(())
 }
 
 /// Removes a checkpoint, and the partial checkpoint that a killed process may have left.

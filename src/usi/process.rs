@@ -1,6 +1,5 @@
 //! A USI engine as a child process. Its output is not trusted.
 
-use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -21,10 +20,13 @@ pub(crate) struct UsiProcess {
 }
 
 impl UsiProcess {
-    /// Starts a program. `patience` is the timeout for each answer.
+    /// Starts a program. `patience` is the timeout for each answer. Some engines write much to standard error, so it is
+    /// logged below the level of warnings.
     pub(crate) fn start(command: &[String], patience: Duration) -> Result<Self, Error> {
-        let process = ChildProcess::start(command, Stdio::null()).map_err(|source| {
-            let program = command.first().cloned().unwrap_or_default();
+        let program = command.first().cloned().unwrap_or_default();
+        let name = program.clone();
+        let on_message = move |line: &str| tracing::info!("{name}: {line}");
+        let process = ChildProcess::start(command, on_message).map_err(|source| {
             Error::new(ErrorKind::NotStarted, format!("cannot start the engine {program}"))
                 .in_file(&program)
                 .with_source(source)

@@ -276,6 +276,29 @@ fn the_output_of_an_engine_is_limited() {
     assert!(bench.relabel(&["--limit=2"]).status.success());
 }
 
+fn with_json_lines<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    words.iter().map(|&word| if word == "--progress=none" { "--progress=json" } else { word }).collect()
+}
+
+/// Asserts that each line of standard error is JSON, and that the message `shown` is one of them.
+#[track_caller]
+fn assert_json_lines(output: &Output, kind: &str, shown: &str) {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let parsed = text.lines().map(|line| serde_json::from_str(line).expect(line));
+    let lines: Vec<Value> = parsed.collect();
+    assert!(lines.iter().any(|line| line["type"] == kind && line["message"] == shown), "{text}");
+    assert_eq!(lines.last().unwrap()["type"], "done", "{text}");
+}
+
+#[test]
+fn messages_of_engines_are_log_lines() {
+    let bench = Bench::new(ENGINE, ("START", "echo no GPU >&2"));
+    let words = [&RELABEL[..], &["--limit=2", "--verbose"]].concat();
+    assert_json_lines(&bench.run(&with_json_lines(&words)), "info", "sh: no GPU");
+    let text = bench.error(&bench.run(&[&words[..], &["--force"]].concat()));
+    assert!(text.contains("\n INFO sh: no GPU\n"), "{text}");
+}
+
 #[test]
 fn an_engine_that_does_not_answer_is_stopped_after_the_timeout() {
     let talks = "while :; do echo info string hello; sleep 0.01; done";

@@ -21,7 +21,7 @@ mod rten_network;
 mod stand_ins;
 
 use std::error::Error;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use kyokumen_process::Fault;
@@ -164,4 +164,13 @@ pub enum NetworkError {
         /// The valid numbers of planes.
         planes: Vec<usize>,
     },
+}
+
+/// Logs a message of a program or library. Without a log, as in Python, it goes to standard error.
+fn log(source: &str, message: &str) {
+    if tracing::dispatcher::has_been_set() {
+        tracing::warn!("{source}: {message}");
+    } else {
+        drop(writeln!(io::stderr(), "{source}: {message}"));
+    }
 }

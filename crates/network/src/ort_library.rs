@@ -4,9 +4,10 @@ use std::env::{self, consts};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ort::environment::Environment;
+use ort::logging::LogLevel;
 
 use crate::NetworkError;
 
@@ -52,8 +53,16 @@ impl Library {
         let (path, places) = find(path);
         let failed = |source| NetworkError::Library { places: places.clone(), source };
         let builder = ort::init_from(&path).map_err(|error| failed(error.into()))?;
-        let builder = builder.with_name("kyokumen").with_telemetry(false);
+        let builder = builder.with_name("kyokumen").with_telemetry(false).with_logger(Arc::new(
+            |level, _, _, _, message: &str| {
+                if matches!(level, LogLevel::Error | LogLevel::Fatal) {
+                    crate::log("ONNX Runtime", message);
+                }
+            },
+        ));
         let environment = builder.build().map_err(|error| failed(error.into()))?;
+        // With a logger, the library would format all messages.
+        environment.set_log_level(LogLevel::Error);
         Ok(loaded.insert(Self { environment, path }).clone())
     }
 }

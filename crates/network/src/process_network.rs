@@ -10,9 +10,8 @@
 //! - the [label](crate::move_label) of each move (m × 16 bits), position after position.
 //!
 //! It writes m logits, one for each move, and n values as 32-bit floats. All numbers are little-endian. The program
-//! ends at the end of its input.
+//! ends at the end of its input. Each line that it writes to standard error becomes a log message.
 
-use std::process::Stdio;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -56,7 +55,8 @@ impl ProcessNetwork {
         cancel: &AtomicBool,
     ) -> Result<Self, NetworkError> {
         let program = command.first().cloned().unwrap_or_default();
-        let mut process = ChildProcess::start(command, Stdio::inherit())
+        let name = program.clone();
+        let mut process = ChildProcess::start(command, move |line| crate::log(&name, line))
             .map_err(|source| NetworkError::Start { program: program.clone(), source })?;
         let greeting = match process.line(&Wait::new(TIMEOUT, cancel)) {
             Ok(greeting) => greeting,

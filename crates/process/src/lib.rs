@@ -2,7 +2,7 @@
 
 mod group;
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{
@@ -92,6 +92,8 @@ pub struct ChildProcess {
     /// Buffers that have been written and can be reused.
     written: Receiver<Vec<u8>>,
     events: Receiver<Event>,
+    /// Disconnected at the end of standard error.
+    messages: Receiver<()>,
     /// Bytes read and not yet discarded. The first `taken` were returned; the next `scanned - taken` contain no
     /// newline.
     unread: Vec<u8>,
@@ -109,37 +111,50 @@ enum Event {
 
 impl ChildProcess {
     /// Starts a program with its arguments. On Unix it leads its own process group, so Ctrl-C at a terminal does not
-    /// reach it.
+    /// reach it. `on_message` is called with each line of its standard error that is not empty, on another thread.
     ///
     /// # Errors
     ///
     /// If the system does not start it.
-    pub fn start(command: &[String], stderr: Stdio) -> io::Result<Self> {
+    pub fn start(
+        command: &[String],
+        on_message: impl FnMut(&str) + Send + 'static,
+    ) -> io::Result<Self> {
         let mut to_spawn = Command::new(command.first().map_or("", String::as_str));
         to_spawn.args(command.get(1..).unwrap_or_default());
-        to_spawn.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
+        to_spawn.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = group::spawn(&mut to_spawn)?;
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            unreachable!("both pipes were requested");
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
+            unreachable!("all pipes were requested");
         };
         let (to_write, given) = channel();
         let (give_back, written) = channel();
         let (event, events) = sync_channel(CHUNKS_AHEAD);
+        let (messages_open, messages) = channel();
         let mut process = Self {
             child,
             to_write,
             written,
             events,
+            messages,
             unread: Vec::new(),
             taken: 0,
             scanned: 0,
             has_ended: false,
         };
-        // Neither thread is joined: a grandchild may hold the other end of a pipe for as long as it likes.
+        // No thread is joined: a grandchild may hold the other end of a pipe for as long as it likes.
         let end = event.clone();
-        let threads = start_thread("child-reader", move || read(stdout, &event)).and_then(|()| {
-            start_thread("child-writer", move || write(stdin, &given, &give_back, &end))
-        });
+        let threads = start_thread("child-reader", move || read(stdout, &event))
+            .and_then(|()| {
+                start_thread("child-writer", move || write(stdin, &given, &give_back, &end))
+            })
+            .and_then(|()| {
+                start_thread("child-messages", move || {
+                    read_messages(stderr, on_message);
+                    drop(messages_open);
+                })
+            });
         threads.inspect_err(|_| process.kill())?;
         Ok(process)
     }
@@ -289,13 +304,17 @@ impl ChildProcess {
 
     fn exit_status(&mut self) -> Option<ExitStatus> {
         let until = Instant::now() + END_PATIENCE;
-        loop {
+        let status = loop {
             match group::try_reap(&mut self.child) {
                 Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(5)),
-                Ok(status) => return status,
-                Err(_) => return None,
+                Ok(status) => break status,
+                Err(_) => break None,
             }
-        }
+        };
+        // The last messages often explain the end, so they precede the error of the caller.
+        let left = until.saturating_duration_since(Instant::now());
+        let _: Result<(), _> = self.messages.recv_timeout(left);
+        status
     }
 
     /// Waits briefly for the process to end by itself, and kills it otherwise.
@@ -333,6 +352,22 @@ fn read(mut stdout: ChildStdout, events: &SyncSender<Event>) {
         let is_end = matches!(event, Event::End);
         if events.send(event).is_err() || is_end {
             return;
+        }
+    }
+}
+
+/// Reads lines until the end of standard error. Longer lines than [`MAX_LINE_BYTES`] are cut into several.
+fn read_messages(stderr: impl Read, mut on_message: impl FnMut(&str)) {
+    let (mut stderr, mut line) = (BufReader::new(stderr), Vec::new());
+    loop {
+        line.clear();
+        match stderr.by_ref().take(MAX_LINE_BYTES as u64).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let line = String::from_utf8_lossy(&line);
+        if !line.trim_end().is_empty() {
+            on_message(line.trim_end());
         }
     }
 }

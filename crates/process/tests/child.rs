@@ -2,9 +2,10 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ static NEVER: AtomicBool = AtomicBool::new(false);
 const LONG: Duration = Duration::from_mins(5);
 
 fn start(script: &str) -> ChildProcess {
-    ChildProcess::start(&["sh", "-c", script].map(str::to_owned), Stdio::null()).unwrap()
+    ChildProcess::start(&["sh", "-c", script].map(str::to_owned), |_| ()).unwrap()
 }
 
 fn long() -> Wait<'static> {
@@ -32,6 +33,18 @@ fn an_incomplete_line_is_not_returned() {
         let fault = child.line(&long()).unwrap_err();
         assert_eq!(fault.to_string(), "the program ended (exit status: 3)");
     }
+}
+
+#[test]
+fn the_last_messages_arrive_before_the_end_is_reported() {
+    let script = format!("echo one >&2; printf '%0{}d\\n\\r\\ntwo' 0 >&2; exit 3", MAX_LINE_BYTES + 1);
+    let (sender, messages) = channel();
+    let command = ["sh", "-c", &script].map(str::to_owned);
+    let on_message = move |line: &str| sender.send(line.to_owned()).unwrap();
+    let mut child = ChildProcess::start(&command, on_message).unwrap();
+    assert!(matches!(child.line(&long()), Err(Fault::Ended(_))));
+    let messages: Vec<_> = messages.try_iter().collect();
+    assert_eq!(messages, ["one", &"0".repeat(MAX_LINE_BYTES), "0", "two"]);
 }
 
 #[test]
@@ -176,6 +189,6 @@ fn a_closed_pipe_is_reported_while_the_program_runs() {
 #[test]
 fn a_missing_program_is_not_started() {
     for command in [&["/no/such/program".to_owned()][..], &[]] {
-        assert!(ChildProcess::start(command, Stdio::null()).is_err());
+        assert!(ChildProcess::start(command, |_| ()).is_err());
     }
 }

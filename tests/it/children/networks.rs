@@ -93,6 +93,14 @@ error: sh is not an evaluator: it sent no first line, expected `kyokumen-evaluat
 }
 
 #[test]
+fn messages_of_evaluators_are_log_lines() {
+    let bench = Bench::new(EVALUATOR, ("START", "echo no GPU >&2"));
+    assert_json_lines(&bench.run(&with_json_lines(&SELFPLAY)), "warn", "sh: no GPU");
+    let text = bench.error(&bench.run(&[&SELFPLAY[..], &["--force"]].concat()));
+    assert!(text.contains("\n WARN sh: no GPU\n"), "{text}");
+}
+
+#[test]
 fn the_playing_engine_answers_even_if_its_evaluator_hangs() {
     for fault in [
         ("START", "exec sleep 600"),
