@@ -230,7 +230,8 @@ mod tests {
             bar.draw(&Snapshot::new(&counts, Some(1000), 1.0, 0, false), 100);
             let line = terminal.contents();
             let (percent, shown) = line.split_once(" %  ").unwrap();
-            let shown = shown.split(", ").find_map(|figure| figure.strip_suffix(" of 1,000 records"));
+            let shown =
+                shown.split(", ").find_map(|figure| figure.strip_suffix(" of 1,000 records"));
             let shown: u64 = shown.unwrap().parse().unwrap();
             let percent = percent.split(' ').next_back().unwrap();
             assert_eq!(percent, (shown / 10).to_string(), "{line}");

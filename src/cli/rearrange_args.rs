@@ -166,6 +166,10 @@ fn write_summary(manifest: &OperationManifest, plan: &RearrangePlan) {
     let line = format!("{}: {} written", records(counts.input), counts.written);
     let line = with_counts(line, &own.chain(others).collect::<Vec<_>>());
     say!("{line}{}", report::filtered(by_filters()));
+    let mut games = manifest.outputs.iter().filter_map(|output| output.games).peekable();
+    if games.peek().is_some() {
+        say!("  {}", quantity(games.sum::<u64>(), "game"));
+    }
     if let Some(averaged) = counts.averaged {
         let AverageCounts { copies, most_copies, evaluations, results, moves, .. } = averaged;
         say!(
@@ -182,7 +186,9 @@ fn write_summary(manifest: &OperationManifest, plan: &RearrangePlan) {
     let folder = plan.manifest.as_deref().or_else(pipe).and_then(Path::parent);
     for output in manifest.outputs.iter().take(NAMED_OUTPUTS) {
         let path = folder.unwrap_or(Path::new("")).join(path_of(&output.file));
-        say!("  {} ({})", path.display(), records(output.records));
+        let games =
+            output.games.map_or(String::new(), |games| format!(", {}", quantity(games, "game")));
+        say!("  {} ({}{games})", path.display(), records(output.records));
     }
     let more = manifest.outputs.len().saturating_sub(NAMED_OUTPUTS);
     if more > 0 {

@@ -31,7 +31,7 @@ use crate::error::Error;
 use crate::jobs::identity::RunDescription;
 use crate::jobs::manifest::{Manifest, per_s};
 use crate::jobs::operation_totals::OperationTotals;
-use crate::records::account::{InputIdentity, input_entry, output_entry};
+use crate::records::account::{InputIdentity, input_entry};
 use crate::records::sink::FinishedOutputs;
 use crate::records::source::RangeRead;
 use crate::storage::files::NewFolders;
@@ -117,7 +117,7 @@ impl<'a> Operation<'a> {
                     averaged,
                 },
             },
-            outputs: finished.written().map(output_entry).collect(),
+            outputs: finished.written().map(|written| plan.output_entry(written)).collect(),
             ended_unix_s: platform::now_unix_s(),
             elapsed_s,
             resumed_from: Vec::new(),

@@ -108,6 +108,9 @@ pub struct OutputEntry {
     pub kind: OutputKind,
     /// Number of records or lines.
     pub records: u64,
+    /// Number of games, if the format holds games. Only `shuffle`, `dedup`, `split`, `sample` and `interleave` state it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub games: Option<u64>,
     /// Size in bytes.
     pub bytes: u64,
     /// SHA-256 of the file; `None` if the command does not compute it.
@@ -136,6 +139,7 @@ pub(crate) fn output_entry(written: &WrittenOutput) -> OutputEntry {
         file: text_of(name),
         kind: written.kind,
         records: written.records,
+        games: None,
         bytes: written.bytes,
         sha256: written.sha256,
     }

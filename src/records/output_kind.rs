@@ -93,11 +93,13 @@ pub struct EncodedRecords {
     record_len: Option<usize>,
     /// End of each record in `bytes`, unless `record_len` is set.
     ends: Vec<usize>,
+    /// Number of calls of [`Self::push_records`].
+    groups: u64,
 }
 
 impl EncodedRecords {
     pub(crate) const fn from_fixed(bytes: Vec<u8>, record_len: usize) -> Self {
-        Self { bytes, record_len: Some(record_len), ends: Vec::new() }
+        Self { bytes, record_len: Some(record_len), ends: Vec::new(), groups: 0 }
     }
 
     /// Replaces `record_len` by `ends`.
@@ -158,6 +160,7 @@ impl EncodedRecords {
     #[inline]
     pub(crate) fn push_records(&mut self, bytes: &[u8], records: u64) {
         self.open_record().extend_from_slice(bytes);
+        self.groups += 1;
         if records == 1 {
             return self.end_record();
         }
@@ -172,6 +175,7 @@ impl EncodedRecords {
         }
         let start = self.bytes.len();
         others.listed();
+        self.groups += others.groups;
         self.listed().extend(others.ends.iter().map(|end| start + end));
         self.bytes.extend_from_slice(&others.bytes);
     }
@@ -198,6 +202,11 @@ impl EncodedRecords {
     /// Number of records.
     pub fn len(&self) -> u64 {
         self.record_len.map_or(self.ends.len(), |len| self.bytes.len() / len) as u64
+    }
+
+    /// Number of groups that were appended whole, such as games.
+    pub(crate) const fn groups(&self) -> u64 {
+        self.groups
     }
 
     /// Whether it has no records.

@@ -277,7 +277,10 @@ fn the_output_of_an_engine_is_limited() {
 }
 
 fn with_json_lines<'a>(words: &[&'a str]) -> Vec<&'a str> {
-    words.iter().map(|&word| if word == "--progress=none" { "--progress=json" } else { word }).collect()
+    words
+        .iter()
+        .map(|&word| if word == "--progress=none" { "--progress=json" } else { word })
+        .collect()
 }
 
 /// Asserts that each line of standard error is JSON, and that the message `shown` is one of them.

@@ -302,6 +302,35 @@ fn interleave_gives_every_order_with_the_same_probability() {
 }
 
 #[test]
+fn games_are_counted() {
+    let dir = Dir::new();
+    dir.write("a.usi", "startpos moves 7g7f 3c3d\nstartpos moves 2g2f\nstartpos moves 7g7f\n");
+    let split = dir.kyokumen(["split", "a.usi", "-o", "p", "--parts", "2"]).run();
+    assert_data_eq!(
+        split.stderr,
+        str![[r#"
+4 records: 4 written
+  3 games
+  p/a-00001-of-00002.usi (3 records, 2 games)
+  p/a-00002-of-00002.usi (1 record, 1 game)
+
+"#]]
+    );
+    for (command, option) in
+        [("shuffle", ""), ("dedup", "--key=bytes"), ("sample", "--rate=1"), ("interleave", "")]
+    {
+        let options = ["-o", "b.usi.zst", "--force", option];
+        let options = options.iter().filter(|word| !word.is_empty());
+        let words = [command, "a.usi"].iter().chain(options);
+        assert_eq!(dir.kyokumen(words).run().code, Some(0));
+        assert_eq!(dir.json("b.usi.zst.manifest.json")["outputs"][0]["games"], 3, "{command}");
+    }
+    dir.write("a.psv", good(Format::Psv, 3));
+    assert_eq!(dir.kyokumen(["shuffle", "a.psv", "-o", "b.psv"]).run().code, Some(0));
+    assert_eq!(dir.json("b.psv.manifest.json")["outputs"][0].get("games"), None);
+}
+
+#[test]
 fn invalid_requests_are_refused() {
     let dir = Dir::new();
     dir.write("a.psv", good(Format::Psv, 10));

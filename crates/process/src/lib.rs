@@ -124,7 +124,8 @@ impl ChildProcess {
         to_spawn.args(command.get(1..).unwrap_or_default());
         to_spawn.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = group::spawn(&mut to_spawn)?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             unreachable!("all pipes were requested");
         };

@@ -37,7 +37,8 @@ fn an_incomplete_line_is_not_returned() {
 
 #[test]
 fn the_last_messages_arrive_before_the_end_is_reported() {
-    let script = format!("echo one >&2; printf '%0{}d\\n\\r\\ntwo' 0 >&2; exit 3", MAX_LINE_BYTES + 1);
+    let script =
+        format!("echo one >&2; printf '%0{}d\\n\\r\\ntwo' 0 >&2; exit 3", MAX_LINE_BYTES + 1);
     let (sender, messages) = channel();
     let command = ["sh", "-c", &script].map(str::to_owned);
     let on_message = move |line: &str| sender.send(line.to_owned()).unwrap();

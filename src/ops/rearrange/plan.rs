@@ -10,7 +10,7 @@ use super::spill::Spill;
 use crate::error::Error;
 use crate::format::Format;
 use crate::format::move16::Dialect;
-use crate::records::account::{InputIdentity, MANIFEST_SUFFIX};
+use crate::records::account::{InputIdentity, MANIFEST_SUFFIX, OutputEntry, output_entry};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{
     FileClaim, FileClaims, check_absence, check_pipe, check_rereadable, is_pipe,
@@ -23,7 +23,7 @@ use crate::records::opening::{
 };
 use crate::records::output_kind::OutputKind;
 use crate::records::selection::{Selection, select_records};
-use crate::records::sink::OutputPlan;
+use crate::records::sink::{OutputPlan, WrittenOutput};
 use crate::records::source::{Input, InputRange};
 use crate::storage::compression::Compression;
 use crate::storage::memory::Memory;
@@ -299,6 +299,12 @@ impl RearrangePlan {
     /// The format of all inputs and outputs.
     pub fn format(&self) -> Format {
         self.to.format
+    }
+
+    /// The manifest entry of an output. Chunks of formats that hold games are games.
+    pub(super) fn output_entry(&self, written: &WrittenOutput) -> OutputEntry {
+        let has_games = written.kind == OutputKind::Kept && self.format().holds_games();
+        OutputEntry { games: has_games.then_some(written.groups), ..output_entry(written) }
     }
 
     pub(super) fn reading(&self, on_error: BadPolicy) -> ChunkReading {

@@ -52,6 +52,8 @@ pub(super) struct Output {
     target: Option<Target>,
     with_checksum: bool,
     pub(super) records: u64,
+    /// Groups of records that this process has written.
+    groups: u64,
     records_in_frame: u64,
     bytes_in_frame: usize,
     /// Whether anything was written after the header.
@@ -87,6 +89,7 @@ impl Output {
             target,
             with_checksum,
             records: 0,
+            groups: 0,
             records_in_frame: 0,
             bytes_in_frame: plan.header.len(),
             is_begun: false,
@@ -123,6 +126,7 @@ impl Output {
             target: Some(Target::File(partial)),
             with_checksum: sha256.is_some(),
             records: state.records,
+            groups: 0,
             records_in_frame: state.records_in_frame,
             bytes_in_frame,
             is_begun,
@@ -134,6 +138,7 @@ impl Output {
     }
 
     fn try_write(&mut self, encoded: &EncodedRecords) -> io::Result<()> {
+        self.groups += encoded.groups();
         if self.plan.compression == Compression::None {
             self.records += encoded.len();
             let bytes = self.separated(encoded.bytes());
@@ -203,7 +208,7 @@ impl Output {
         self,
         wants_stop: &mut dyn FnMut() -> bool,
     ) -> Result<FinishedOutput, Error> {
-        let Self { plan, encoder, target, with_checksum, records, .. } = self;
+        let Self { plan, encoder, target, with_checksum, records, groups, .. } = self;
         let failed = |source| Error::io("write", &plan.path, source);
         let (bytes, sha256) = encoder.finish().map_err(failed)?;
         let (target, rows, bytes, sha256) = match (plan.deferred_table, target) {
@@ -219,7 +224,8 @@ impl Output {
                 (target, None, bytes, sha256)
             }
         };
-        let written = WrittenOutput { kind: plan.kind, path: plan.path, records, bytes, sha256 };
+        let (kind, path) = (plan.kind, plan.path);
+        let written = WrittenOutput { kind, path, records, groups, bytes, sha256 };
         Ok(FinishedOutput { target, rows, written })
     }
 }

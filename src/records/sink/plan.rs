@@ -90,6 +90,8 @@ pub struct WrittenOutput {
     pub path: PathBuf,
     /// Number of records or lines.
     pub records: u64,
+    /// Number of groups of records that were written whole, such as games. Unknown after a resumption.
+    pub(crate) groups: u64,
     /// Size in bytes.
     pub bytes: u64,
     /// SHA-256 of the file on disk, if requested.
