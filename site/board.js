@@ -22,6 +22,8 @@ export const fileOf = (square) => 9 - (square % 9);
 export const rankOf = (square) => Math.floor(square / 9);
 export const squareOf = (usi) => (usi.charCodeAt(1) - 97) * 9 + 9 - Number(usi[0]);
 
+export const usiOf = (square) => `${fileOf(square)}${"abcdefghi"[rankOf(square)]}`;
+
 export function empty() {
   return { board: Array(81).fill(null), hands: { b: {}, w: {} }, side: "b", ply: 1 };
 }

@@ -67,6 +67,8 @@ function forget() {
 
 function go(to) {
   ply = Math.max(0, Math.min(track.steps.length, to));
+  picked = null;
+  showMoveError("");
   // In a game the reader chooses the position to solve.
   if (track.kind === "record" && root !== shownSfen()) {
     root = shownSfen();
@@ -122,7 +124,7 @@ function drawBoard({ board }) {
     const square = squareAt(at), piece = board[square];
     const what = piece && t().piece(shogi.sideOf(piece), shogi.pieceName(shogi.kindOf(piece), language));
     button.setAttribute("aria-label", t().square(shogi.fileOf(square), shogi.rankOf(square), what));
-    button.disabled = !isEditing;
+    button.disabled = !isEditing && !isPlayable();
     button.classList.toggle("movable", isEditing && piece !== null);
     button.tabIndex = at === focused ? 0 : -1;
     button.classList.toggle("from", square === marks[0]);
@@ -156,7 +158,7 @@ function drawHand(holder, place, counts, isToMove) {
     button.setAttribute("aria-label", t().held(shogi.pieceName(kind, language), counts[kind]));
     button.setAttribute("aria-pressed", isPicked({ place, kind }));
     button.dataset.kind = kind;
-    button.disabled = !isEditing;
+    button.disabled = !isEditing && !isOwn({ place, kind });
     button.onclick = () => tap({ place, kind });
     return button;
   });
@@ -256,10 +258,15 @@ function play(at, move) {
   go(at + 1);
 }
 
+// What the search of all moves has found at the shown position. It covers only the positions of the solution.
+function findings() {
+  const isOnLine = track.kind === "solution" || (track.kind === "variation" && ply <= track.branch);
+  return isOnLine ? solved?.all?.positions[ply] : undefined;
+}
+
 // Lists all moves at the shown position of the solution.
 function drawHere() {
-  const isOnLine = track.kind === "solution" || (track.kind === "variation" && ply <= track.branch);
-  const here = isOnLine ? solved?.all?.positions[ply] : undefined;
+  const here = findings();
   $("here").hidden = !here || here.moves.length === 0;
   if (!here) return;
   const isSolution = (move) => move.usi === solved.all.line[ply]?.usi;
@@ -454,6 +461,10 @@ function change(position) {
 }
 
 function tap(target) {
+  if (!isEditing) {
+    pickOrPlay(target);
+    return;
+  }
   const position = shogi.fromSfen(root);
   const piece = target.place === "board" ? position.board[target.square] : null;
   const canPick = target.place === "board" ? piece !== null : target.kind !== undefined;
@@ -481,12 +492,13 @@ function move(position, target) {
   change(position);
 }
 
-// The piece that an element shows, while a position is set up.
+// The piece that an element shows, if it can be moved.
 function pieceAt(element) {
-  const square = squareAt(squares.indexOf(element.closest("#board button")));
-  if (isEditing && shogi.fromSfen(root).board[square]) return { place: "board", square };
-  const held = isEditing && element.closest(".held");
-  return held && { place: held.closest(".hand").dataset.place, kind: held.dataset.kind };
+  const at = squares.indexOf(element.closest("#board button")), held = element.closest(".held");
+  if (at < 0 && !held) return null;
+  const source = held ? { place: held.closest(".hand").dataset.place, kind: held.dataset.kind } : { place: "board", square: squareAt(at) };
+  const isThere = held || shogi.fromSfen(shownSfen()).board[source.square];
+  return (isEditing ? isThere : isOwn(source)) ? source : null;
 }
 
 function drop(source, element) {
@@ -494,9 +506,51 @@ function drop(source, element) {
   const target = at >= 0 ? { place: "board", square: squareAt(at) } : hand && { place: hand.dataset.place };
   if (!target || (target.place === source.place && (target.place !== "board" || target.square === source.square))) return;
   picked = source;
-  move(shogi.fromSfen(root), target);
+  if (isEditing) move(shogi.fromSfen(root), target);
+  else if (target.place === "board") playTo(target.square);
   picked = null;
   draw();
+}
+
+// ---- Moves of the reader
+
+// Whether the reader may make moves of the solution.
+const isPlayable = () => solved !== null && track.kind !== "record";
+
+// Whether a place holds a piece of the side to move.
+function isOwn({ place, square, kind }) {
+  const { board, side } = shogi.fromSfen(shownSfen());
+  const owner = place === "board" ? board[square] && shogi.sideOf(board[square]) : kind && place;
+  return isPlayable() && owner === side;
+}
+
+function pickOrPlay(target) {
+  if (isOwn(target)) picked = isPicked(target) ? null : target;
+  else if (picked && target.place === "board") playTo(target.square);
+  draw();
+}
+
+// Moves the picked piece, if the search knows the move.
+function playTo(square) {
+  const usi = (picked.place === "board" ? shogi.usiOf(picked.square) : `${picked.kind}*`) + shogi.usiOf(square);
+  const next = track.steps[ply], at = ply;
+  const known = [next, ...(findings()?.moves ?? [])].filter((move) => move?.usi.replace("+", "") === usi);
+  const promotes = (move) => move.usi.endsWith("+");
+  const isPromoting = known.some(promotes) && (known.every(promotes) || confirm(t().promote));
+  const move = known.find((move) => promotes(move) === isPromoting);
+  if (move && move === next) go(at + 1);
+  else if (move?.line.length > 0) play(at, move);
+  else {
+    picked = null;
+    showMoveError(move?.verdict === "no_mate" ? t().noMateAfter(nameOf(move)) : t().notInSolution(usi));
+  }
+}
+
+// An error about a move disappears with the next move. Others stay.
+let isMoveError = false;
+function showMoveError(text) {
+  if (text || isMoveError) showError(text);
+  isMoveError = text !== "";
 }
 
 let focused = 40;
@@ -521,7 +575,7 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], Arrow
 
 function onBoardKey(event) {
   const at = squares.indexOf(event.target), arrow = ARROWS[event.key];
-  if (at < 0) return;
+  if (at < 0 || !isEditing) return;
   if (arrow) {
     const [x, y] = [(at % 9) + arrow[0], Math.floor(at / 9) + arrow[1]];
     if (x >= 0 && x < 9 && y >= 0 && y < 9) focusSquare(y * 9 + x);

@@ -40,6 +40,7 @@ const EN = {
   },
   cut: (count) => `only the first ${count.toLocaleString("en")} are shown`, moves: (count) => plural(count, "move"),
   ended: (why) => `the moves end early: ${why}`,
+  promote: "Promote?", notInSolution: (usi) => `${usi} is not in the solution.`, noMateAfter: (move) => `${move} does not mate.`,
   noKing: "Place the defender's king first.", unreadable: (why) => why, unsolvable: (why) => why, failed: (why) => `The solver has failed (${why}). Choose less memory, or reload the page.`,
 };
 
@@ -110,6 +111,7 @@ const JA = {
   },
   cut: (count) => `先頭の ${count.toLocaleString("ja")} 題だけを読み込みました`, moves: (count) => `${count}手`,
   ended: (why) => `棋譜の途中までしか読めません：${inJapanese(why)}`,
+  promote: "成りますか？", notInSolution: (usi) => `${usi} は手順にありません。`, noMateAfter: (move) => `${move} では詰みません。`,
   noKing: "先に玉方の玉を置いてください。", unreadable: (why) => `読み込めません：${inJapanese(why)}`, unsolvable: (why) => `探索できません：${inJapanese(why)}`,
   failed: (why) => `探索が異常終了しました（${why}）。メモリの設定を小さくするか、ページを再読み込みしてください。`,
 };

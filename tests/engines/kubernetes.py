@@ -88,13 +88,15 @@ def check(programs):
 
 
 def check_files():
-    run, *others = ((CONFIGS / name).read_text() for name in ("gen-filter.yaml", "gen-filter-s3.yaml", "merge.yaml"))
+    names = ("gen-filter.yaml", "gen-filter-s3.yaml", "merge.yaml", "merge-s3.yaml")
+    run, *others = ((CONFIGS / name).read_text() for name in names)
     versions = [v for v in all_versions() if version(v) >= FIRST_VERSION]
     for text in (run, *others):
         check_job(text, versions)
     for good, bad in BREAKS.items():
         must_be_refused(run, good, bad, lambda text: check_job(text, versions[:1]))
-    print(f"valid       3 Jobs in Kubernetes {versions[0]} to {versions[-1]}; {len(BREAKS)} broken copies are not")
+    supported = f"{versions[0]} to {versions[-1]}"
+    print(f"valid       {len(names)} Jobs in Kubernetes {supported}; {len(BREAKS)} broken copies are not")
     containerfile = CONTAINERFILE.read_text()
     check_containerfile(containerfile)
     for good, bad in CONTAINERFILE_BREAKS.items():
@@ -184,7 +186,8 @@ def check_spec(spec):
         "conditions of Pods are known": conditions <= {"DisruptionTarget"},
         "there are as many completions as shards": [str(spec.get("completions"))] == shards or not shards,
         "variables are limits": set(resources) <= limits,
-        "mounts are volumes": {m["name"] for m in container["volumeMounts"]} <= {v["name"] for v in pod["volumes"]},
+        "mounts are volumes": {m["name"] for m in container.get("volumeMounts", [])}
+        <= {v["name"] for v in pod.get("volumes", [])},
         "the image is of this version": container["image"] == f"{name}:{version}",
         "the image has the program": f"/{program} " in image,
         "the image has the user": f"\nUSER {user}\n" in image,

@@ -146,6 +146,35 @@ def show_alternatives(page):
     print("marked      alternatives")
 
 
+def move_pieces(page):
+    """Plays moves on the board: the solution, a move that does not mate, and an alternative."""
+    page.solve(MATE_IN_3, "Mate in 3")
+    boards = [page.shown_sfen()]
+    for ply, (start, end) in enumerate((("8a", "5a"), ("5c", "4c")), 1):
+        page.square(start).click()
+        expect("picked", page.square(start).get_attribute("aria-pressed"), "true")
+        page.square(end).click()
+        expect("played", (page.shown_sfen() in boards, page.one("#ply").get_attribute("value")), (False, str(ply)))
+        boards.append(page.shown_sfen())
+    ActionChains(page.browser.driver).drag_and_drop(page.square("6c"), page.square("5d")).perform()
+    # Without promotion the move does not mate.
+    page.browser.driver.switch_to.alert.accept()
+    expect("dragged", page.one("#ply").get_attribute("value"), "3")
+    page.square("5d").send_keys(Keys.HOME)
+    expect("by key", page.shown_sfen(), boards[0])
+    page.solve(NOT_UNIQUE, "Mate in 1")
+    for square, error in (("5e", "R*5e is not in the solution."), ("5b", "")):
+        page.click("#near [data-kind='R']")
+        page.square(square).click()
+        expect("error", page.text("#error"), error)
+    expect("alternative", (page.text("#line-title"), page.square("5b").get_attribute("aria-label")), ("Variation", "5b: black rook"))
+    page.click("#first")
+    page.square("5c").click()
+    page.square("4b").click()
+    expect("no mate", page.text("#error"), "G-4b does not mate.")
+    print("moved       pieces")
+
+
 def set_up(page):
     """Sets up a mate in one with clicks, and changes it with keys."""
     page.click("#edit")
@@ -412,7 +441,7 @@ def check(folder):
         temporary = pathlib.Path(temporary)
         with Browser(temporary / "browser") as browser:
             page = Page(browser, address)
-            for step in (play, show_alternatives, set_up, compare, stop, switch_language):
+            for step in (play, show_alternatives, move_pieces, set_up, compare, stop, switch_language):
                 step(page)
                 check_console(page, step.__name__)
             read_files(page, temporary)

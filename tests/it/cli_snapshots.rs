@@ -5,9 +5,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
-
-use assert_cmd::cargo::cargo_bin;
 
 use crate::harness::Dir;
 
@@ -49,8 +46,8 @@ fn the_first_command_of_the_readme_runs() {
 #[cfg(unix)]
 #[test]
 fn the_usi_session_of_the_page_has_the_shown_number_of_lines() {
-    let programs = cargo_bin("kyokumen").parent().unwrap().to_owned();
-    let run = Command::new("/bin/sh")
+    let programs = assert_cmd::cargo::cargo_bin("kyokumen").parent().unwrap().to_owned();
+    let run = std::process::Command::new("/bin/sh")
         .args(["-c", &shell_blocks("docs/usi.md")[0]])
         .env("PATH", programs)
         .output();

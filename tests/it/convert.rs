@@ -13,7 +13,6 @@ mod strict;
 mod text_games;
 
 use std::fs::File;
-use std::path::Path;
 use std::process::Stdio;
 
 use kyokumen::format::packed::Family;
@@ -432,7 +431,7 @@ fn a_device_is_written_to_and_not_replaced() {
     let dir = Dir::new();
     let input = dir.write("a.psv", literal(Format::Psv));
     converter(&dir).args([input]).args(["-o", "/dev/null", "--to", "hcp"]).succeeds();
-    assert!(Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
+    assert!(std::path::Path::new("/dev/null").metadata().unwrap().file_type().is_char_device());
 }
 
 #[test]

@@ -9,12 +9,10 @@ mod sides;
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -59,9 +57,6 @@ const MAX_LINE_BYTES: usize = 1 << 12;
 
 /// The most records that a chunk may count beyond its bytes, because a format may state the number of moves.
 const MAX_MOVES: u64 = u16::MAX as u64;
-
-/// The time limit for the end of a reader whose blocks are no longer taken.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 #[test]
 fn damaged_files_lose_no_record_and_cause_no_panic() {
@@ -119,13 +114,17 @@ fn a_source_ends_after_its_first_error() {
 /// Waits for the end of the threads that read ahead. Fails if one does not end.
 #[cfg(target_os = "linux")]
 fn wait_for_readers() {
-    let is_reader = |thread: io::Result<fs::DirEntry>| {
+    use std::time::{Duration, Instant};
+
+    const PATIENCE: Duration = Duration::from_secs(20);
+
+    let is_reader = |thread: std::io::Result<fs::DirEntry>| {
         fs::read_to_string(thread.unwrap().path().join("comm")).is_ok_and(|name| name == "reader\n")
     };
     let started = Instant::now();
     while fs::read_dir("/proc/self/task").unwrap().any(is_reader) {
         assert!(started.elapsed() < PATIENCE, "a reader has not ended");
-        thread::sleep(Duration::from_millis(1));
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -4,11 +4,10 @@
 
 use std::net::TcpListener;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 use std::{fs, thread};
 
-use assert_cmd::cargo::cargo_bin;
 use kyokumen::format::Format;
 use snapbox::{assert_data_eq, str};
 
@@ -490,8 +489,8 @@ fn the_name_of_a_link_selects_the_program() {
         ("other", "kyokumen "),
     ] {
         let link = dir.join(link);
-        std::os::unix::fs::symlink(cargo_bin("kyokumen"), &link).unwrap();
-        let output = Command::new(link).arg("--version").output().unwrap();
+        std::os::unix::fs::symlink(assert_cmd::cargo::cargo_bin("kyokumen"), &link).unwrap();
+        let output = std::process::Command::new(link).arg("--version").output().unwrap();
         assert!(String::from_utf8(output.stdout).unwrap().starts_with(name), "{name}");
     }
     // An engine for graphical interfaces starts without arguments.

@@ -5,7 +5,6 @@
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::process::Output;
 
 /// The exit status and standard error, with the test's folder as `[FOLDER]`.
 pub(crate) fn transcript(folder: &Path, code: Option<i32>, stderr: &str) -> String {
@@ -39,6 +38,7 @@ fn use_texts_of_linux(text: &mut String) {
     }
 }
 
-pub(crate) fn transcript_of(folder: &Path, output: &Output) -> String {
+#[cfg(unix)]
+pub(crate) fn transcript_of(folder: &Path, output: &std::process::Output) -> String {
     transcript(folder, output.status.code(), std::str::from_utf8(&output.stderr).unwrap())
 }

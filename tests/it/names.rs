@@ -1,8 +1,5 @@
 //! Control characters and secrets in file names and URLs must never reach the terminal.
 
-use kyokumen::format::Format;
-
-use crate::archive::archive;
 use crate::harness::{Dir, Ran};
 
 fn kyokumen(dir: &Dir, words: &[&str]) -> Ran {
@@ -17,7 +14,7 @@ fn control_characters_in_file_names_are_never_printed() {
     let dir = Dir::new();
     let stem = "\u{1b}]0;title\u{7}a\rb\nforged: line";
     let (input, missing) = (&*format!("{stem}.psv"), &*format!("{stem}.hcp"));
-    dir.write(input, archive(Format::Psv, 12));
+    dir.write(input, crate::archive::archive(kyokumen::format::Format::Psv, 12));
     std::fs::create_dir(dir.join("out")).unwrap();
     let filter =
         ["filter", input, "-o", "out", "--nodes", "1", "--depth", "1", "--progress", "plain"];

@@ -1,8 +1,6 @@
 //! `solve` with one position on the command line: limits of depth, nodes and time, interruption, output formats.
 
-use std::process::Output;
-
-use serde_json::{Value, json};
+use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 
 use crate::harness::{Dir, Ran};
@@ -118,7 +116,7 @@ fn an_interrupted_search_prints_its_progress() {
         let progress: Value = serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap();
         assert!(progress["nodes"].as_u64() > Some(0) && progress["depth"].as_u64() > Some(1));
         send(signal, &child);
-        let Output { status: ended, stdout, .. } = child.wait_with_output().unwrap();
+        let std::process::Output { status: ended, stdout, .. } = child.wait_with_output().unwrap();
         let text = String::from_utf8(stdout).unwrap();
         assert_eq!(ended.code(), Some(status), "{text}");
         assert!(text.starts_with("unknown (cancelled)\ndeepest    "), "{text}");
@@ -126,7 +124,7 @@ fn an_interrupted_search_prints_its_progress() {
             lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
         let [.., error, done] = &rest[..] else { panic!("{rest:?}") };
         assert_eq!([&error["type"], &error["message"]], ["error", "interrupted"]);
-        assert_eq!([&done["type"], &done["exit_status"]], [&json!("done"), &json!(status)]);
+        assert_eq!([&done["type"], &done["exit_status"]], [&"done".into(), &Value::from(status)]);
     }
 }
 
@@ -244,7 +242,7 @@ fn an_interrupted_collection_writes_its_results() {
         let first = lines.next().unwrap().unwrap();
         assert!(first.starts_with("a.sfen, line 2: "), "{first}");
         crate::signals::send(libc::SIGINT, &child);
-        let Output { status, stdout, .. } = child.wait_with_output().unwrap();
+        let std::process::Output { status, stdout, .. } = child.wait_with_output().unwrap();
         let text = String::from_utf8(stdout).unwrap();
         assert_eq!(status.code(), Some(130), "{text}");
         assert!(text.contains(expected), "{text}");

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::Command;
 
 use kyokumen::format::{Format, chunks};
 
@@ -258,7 +257,7 @@ fn the_first_block_of_a_pipe_is_compared_with_its_name() {
         [(Format::Psv, Format::Hcpe), (Format::Hcpe3, Format::Psv), (Format::Hcpe, Format::Jsonl)]
     {
         let pipe = dir.join(format!("a.{named}"));
-        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let bytes = sample(content);
         let (to, name) = (pipe.clone(), format!("a.{named}"));
         // The reader closes the pipe before the end.

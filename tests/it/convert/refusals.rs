@@ -2,7 +2,7 @@
 //!
 //! Standard output is the exception, because a shell has opened it already.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 
 use kyokumen::format::Format;
 use kyokumen::shogi::sfen;
@@ -294,7 +294,7 @@ error: [FOLDER]/b.hcp exists; replace it with --force
 fn standard_output_must_not_be_an_input() {
     let dir = Dir::new();
     let input = dir.write("a.psv", literal(Format::Psv));
-    let appended = OpenOptions::new().append(true).open(&input).unwrap();
+    let appended = fs::OpenOptions::new().append(true).open(&input).unwrap();
     let mut command = converter(&dir).args([&input]).args(["-o", "-", "--to", "psv"]);
     command.0.stdout(appended);
     let ran = command.run();
