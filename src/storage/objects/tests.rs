@@ -258,7 +258,6 @@ fn shards_in_a_store_equal_shards_on_disk() {
             let lines = fs::read_to_string(&path).unwrap();
             let lines = lines.replace(&local, "\"memory://shards/a.hcp\"");
             assert!(files::read(&url.join(&name)).unwrap() == lines.as_bytes(), "{name}");
-            fs::write(path, files::read(&url.join(&name)).unwrap()).unwrap();
         } else if !name.ends_with(".manifest.json") {
             assert!(files::read(&url.join(&name)).unwrap() == fs::read(path).unwrap(), "{name}");
         }
