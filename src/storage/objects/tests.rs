@@ -385,7 +385,7 @@ fn another_machine_resumes_a_run_from_the_copy_of_its_checkpoint() {
         other.settings.search.nodes = 101;
         assert!(matches!(run_filter(other).unwrap_err().kind(), ErrorKind::Different(_)));
     }
-    assert!(interruptions > 1 && segments > 3, "{interruptions} {segments}");
+    assert!(interruptions > 1 && segments > 1, "{interruptions} {segments}");
     assert_same(Path::new(whole), Path::new(out));
 }
 
