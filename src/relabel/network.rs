@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kyokumen_mcts::{Leaf, LeafSearch, MateLimits, MctsSettings, Puct, Simulation, Tree};
+use kyokumen_mcts::{
+    Leaf, LeafSearch, MateLimits, MctsSettings, Puct, RootNoise, Simulation, Tree,
+};
 use kyokumen_network::{Batch, Evaluator, NetworkError, is_reproducible};
 use kyokumen_selfplay::{best_value, candidates};
 use serde_json::{Map, Value, json};
@@ -73,7 +75,7 @@ impl NetworkSettings {
     /// The search settings of self-play, without noise.
     const fn search(&self) -> MctsSettings {
         MctsSettings {
-            puct: Puct { root_noise_per_mille: 0, ..Puct::DLSHOGI },
+            puct: Puct { root_noise: RootNoise::None, ..Puct::DLSHOGI },
             draw_value: 0.5,
             leaf_mate: self.leaf_mate,
             root_mate: self.root_mate,

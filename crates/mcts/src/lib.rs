@@ -6,15 +6,20 @@
 //! (Science, 2018), with the constants of dlshogi.
 
 mod devices;
+mod gumbel;
 mod leaf_search;
 mod node;
+mod noise;
 mod puct;
 mod root;
 mod settings;
 mod tree;
 
 pub use devices::Devices;
+pub use gumbel::GumbelResult;
 pub use leaf_search::{LeafSearch, MateLine};
 pub use root::{Root, RootMove};
-pub use settings::{Exploration, FirstPlay, MateLimits, MctsSettings, Puct};
+pub use settings::{
+    DirichletNoise, Exploration, FirstPlay, GumbelRoot, MateLimits, MctsSettings, Puct, RootNoise,
+};
 pub use tree::{Leaf, Simulation, Tree};

@@ -1,6 +1,5 @@
 //! Chooses the moves of a simulation.
 
-use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::Move;
 
 use crate::node::{Child, Node, Nodes};
@@ -84,23 +83,14 @@ pub(crate) fn choose(puct: &Puct, nodes: &Nodes, node: u32, is_root: bool) -> Op
     }
 }
 
-/// Like [`choose`], with noise at the root: `noise` determines the moves whose probability is raised.
+/// Like [`choose`] at the root, whose noise gives the moves other probabilities.
 pub(crate) fn choose_with_noise(
     puct: &Puct,
     nodes: &Nodes,
     root: u32,
-    noise: u64,
+    noisy: impl Fn(Move, f32) -> f32,
 ) -> Option<Choice> {
-    let raised = |m: Move, prior: f32| {
-        let bits = SplitMix64::nth_bits(noise, u64::from(m.code().get()));
-        let drawn = (u128::from(bits) * 1000) >> 64;
-        if drawn < u128::from(puct.root_noise_per_mille) {
-            f32::midpoint(prior, 1.0)
-        } else {
-            prior
-        }
-    };
-    let chosen = choose_with_priors(puct, nodes, root, raised)?;
+    let chosen = choose_with_priors(puct, nodes, root, noisy)?;
     let without_noise = choose_with_priors(puct, nodes, root, |_, prior| prior)?;
     Some(Choice { chosen, by_noise: chosen != without_noise })
 }

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use kyokumen_shogi::Move;
 
+use crate::node::State;
 use crate::tree::{ROOT, Tree};
 
 /// A legal move and its search result.
@@ -69,6 +70,11 @@ impl Tree {
     /// Number of simulations below the root.
     pub fn visits(&self) -> u32 {
         self.nodes.get(ROOT).visits
+    }
+
+    /// Whether the position has its evaluation, or needs none.
+    pub fn is_evaluated(&self) -> bool {
+        self.nodes.get(ROOT).state != State::Waiting
     }
 
     /// Whether the side to move is proven to win or to lose, so that there is nothing left to search.

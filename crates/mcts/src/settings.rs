@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub struct MctsSettings {
     /// Choice of moves.
     pub puct: Puct,
+    /// Choice of moves at the root, if not by PUCT. Then there is no other noise at the root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gumbel: Option<GumbelRoot>,
     /// Value of a draw for either side, from 0 (a loss) to 1.
     pub draw_value: f32,
     /// Limits of the mate search at each new leaf, for the side to move. No search with 0 nodes.
@@ -49,9 +52,47 @@ pub struct Puct {
     pub first_play: FirstPlay,
     /// Lower bound of P.
     pub least_prior: f32,
-    /// Noise at the root: each time a move is chosen, P of a move is raised to (P + 1) / 2 with this probability in
-    /// thousandths.
-    pub root_noise_per_mille: u16,
+    /// Noise at the root.
+    pub root_noise: RootNoise,
+}
+
+/// Noise at the root, so that searches of one position try different moves.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RootNoise {
+    /// None.
+    None,
+    /// Each time a move is chosen, P of a move is raised to (P + 1) / 2 with this probability in thousandths (dlshogi).
+    PerMille(u16),
+    /// P becomes (1 − w) · P + w · η, where η is drawn once for each search from a Dirichlet distribution.
+    Dirichlet(DirichletNoise),
+}
+
+/// Dirichlet noise whose parameters depend on the policy: half of their sum is divided equally among the legal moves, the
+/// other half among the moves that are more probable than others. `KataGo`'s "shaped" noise.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct DirichletNoise {
+    /// Sum of the parameters α over all legal moves.
+    pub concentration: f32,
+    /// w, from 0 to 1.
+    pub weight: f32,
+}
+
+/// Choice of the root's moves by "Policy improvement by planning with Gumbel" (Danihelka et al. 2022), instead of PUCT.
+///
+/// A move has the score g + ln P + (`visits` + largest number of visits) · `scale` · Q, where g is a random number with a
+/// Gumbel distribution, and Q is a probability of a win. The moves with the best scores get equal numbers of visits, then
+/// half of them, until two are left ("sequential halving").
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct GumbelRoot {
+    /// Number of moves at the start.
+    pub moves: u16,
+    /// Added to the largest number of visits; `c_visit` in the paper.
+    pub visits: f32,
+    /// `c_scale` in the paper.
+    pub scale: f32,
 }
 
 /// c(N), the weight of the probability of a move against the mean of its values.
@@ -117,7 +158,7 @@ impl Puct {
         root_exploration: Exploration::Constant(1.0),
         first_play: FirstPlay::Constant(0.5),
         least_prior: 0.01,
-        root_noise_per_mille: 3,
+        root_noise: RootNoise::PerMille(3),
     };
 
     /// Current dlshogi in self-play (`selfplay/self_play.cpp`). Below the root k is so large that a move without visits
@@ -127,7 +168,7 @@ impl Puct {
         root_exploration: Exploration::Logarithmic { init: 1.49, base: 39_470.0 },
         first_play: FirstPlay::Reduced { root: 0.0, tree: 20.0 },
         least_prior: 0.0,
-        root_noise_per_mille: 3,
+        root_noise: RootNoise::PerMille(3),
     };
 
     /// Current dlshogi in games (the defaults of its USI options).
@@ -136,7 +177,7 @@ impl Puct {
         root_exploration: Exploration::Logarithmic { init: 1.16, base: 25_617.0 },
         first_play: FirstPlay::Reduced { root: 0.0, tree: 0.27 },
         least_prior: 0.0,
-        root_noise_per_mille: 0,
+        root_noise: RootNoise::None,
     };
 
     /// Like [`Self::DLSHOGI`], but a move without visits has the Q of its node everywhere. The tree is wider and less
@@ -150,6 +191,7 @@ impl Default for MctsSettings {
     fn default() -> Self {
         Self {
             puct: Puct::DLSHOGI,
+            gumbel: None,
             draw_value: 0.5,
             leaf_mate: MateLimits { depth: 7, nodes: 30 },
             root_mate: MateLimits { depth: 33, nodes: 100_000 },

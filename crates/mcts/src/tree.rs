@@ -3,10 +3,12 @@
 use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::{Move, Position, PositionHistory, Repetition};
 
+use crate::gumbel::{GumbelResult, GumbelSearch};
 use crate::leaf_search::LeafSearch;
 use crate::node::{Nodes, State};
+use crate::noise::{raised, with_dirichlet};
 use crate::puct::{Choice, Chosen, choose, choose_with_noise};
-use crate::settings::MctsSettings;
+use crate::settings::{MctsSettings, RootNoise};
 
 /// Number of the root node.
 pub(crate) const ROOT: u32 = 0;
@@ -26,6 +28,12 @@ pub struct Tree {
     noise_seed: u64,
     /// Whether there is noise at the root, if the settings have some.
     has_noise: bool,
+    /// The probabilities of all moves of the root with Dirichlet noise, sorted by move.
+    dirichlet: Vec<(Move, f32)>,
+    /// Number of simulations of a search by Gumbel scores.
+    planned: u32,
+    /// The search by Gumbel scores, after the root has been evaluated.
+    gumbel: Option<GumbelSearch>,
     /// Number of calls of [`Self::simulate`] in this search, collisions included. It selects the noise.
     simulations: u64,
     /// For each child of the root: the number of visits caused only by noise. Trailing zeros are omitted.
@@ -104,6 +112,9 @@ impl Tree {
             game_len,
             noise_seed,
             has_noise: true,
+            dirichlet: Vec::new(),
+            planned: 0,
+            gumbel: None,
             simulations: 0,
             noise_visits: Vec::new(),
         };
@@ -126,10 +137,24 @@ impl Tree {
         self.has_noise = false;
     }
 
+    /// Plans a number of simulations for this position, which a search by Gumbel scores needs. Must be called before the
+    /// first simulation.
+    pub const fn plan(&mut self, simulations: u32) {
+        self.planned = simulations;
+    }
+
+    /// The result of a search by Gumbel scores. `None` for other searches, before the first simulation, or if all moves
+    /// lose.
+    pub fn gumbel_result(&self) -> Option<GumbelResult> {
+        self.gumbel.as_ref()?.result(&self.nodes, ROOT)
+    }
+
     fn reset(&mut self) {
         assert!(self.game_len > 0, "the history contains the position to search");
         self.nodes.clear();
         self.noise_visits.clear();
+        self.dirichlet.clear();
+        self.gumbel = None;
         self.simulations = 0;
         let state = if !self.root.has_legal_move() {
             State::Lost
@@ -244,12 +269,41 @@ impl Tree {
 
     fn choose(&self, node: u32) -> Option<Choice> {
         let puct = &self.settings.puct;
-        if node == ROOT && self.has_noise && puct.root_noise_per_mille > 0 {
-            let noise = SplitMix64::nth_bits(self.noise_seed, self.simulations);
-            choose_with_noise(puct, &self.nodes, node, noise)
-        } else {
-            let chosen = choose(puct, &self.nodes, node, node == ROOT)?;
-            Some(Choice { chosen, by_noise: false })
+        if node == ROOT {
+            if let Some(gumbel) = &self.gumbel {
+                let chosen = gumbel.choose(&self.nodes, ROOT)?;
+                return Some(Choice { chosen, by_noise: false });
+            }
+            match puct.root_noise {
+                RootNoise::PerMille(n) if n > 0 && self.has_noise => {
+                    let bits = SplitMix64::nth_bits(self.noise_seed, self.simulations);
+                    let noisy = |m, prior| raised(n, bits, m, prior);
+                    return choose_with_noise(puct, &self.nodes, ROOT, noisy);
+                }
+                RootNoise::Dirichlet(_) if self.has_noise => {
+                    let noisy = |m, prior| {
+                        let found = self.dirichlet.binary_search_by_key(&m, |&(m, _)| m);
+                        found.map_or(prior, |place| self.dirichlet[place].1)
+                    };
+                    return choose_with_noise(puct, &self.nodes, ROOT, noisy);
+                }
+                _ => {}
+            }
+        }
+        let chosen = choose(puct, &self.nodes, node, node == ROOT)?;
+        Some(Choice { chosen, by_noise: false })
+    }
+
+    /// Draws the random numbers of the root, whose evaluation is known.
+    fn draw_noise(&mut self, moves: &[Move], policy: &[f32]) {
+        let seed = self.has_noise.then_some(self.noise_seed);
+        if let Some(settings) = self.settings.gumbel {
+            self.gumbel = Some(GumbelSearch::new(settings, seed, moves.len(), self.planned));
+        } else if let (RootNoise::Dirichlet(noise), Some(seed)) =
+            (self.settings.puct.root_noise, seed)
+        {
+            let noisy = with_dirichlet(noise, seed, policy);
+            self.dirichlet = moves.iter().copied().zip(noisy).collect();
         }
     }
 
@@ -305,6 +359,9 @@ impl Tree {
             "expected one probability for each move of the leaf"
         );
         self.nodes.open(leaf.node, &leaf.moves, policy);
+        if leaf.path.is_empty() {
+            self.draw_noise(&leaf.moves, policy);
+        }
         self.nodes.get_mut(leaf.node).value = value;
         self.back_up(leaf, value);
     }

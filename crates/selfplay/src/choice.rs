@@ -29,14 +29,36 @@ pub fn draw(
     let most = good.iter().map(|m| m.visits).max()?;
     let weight =
         |m: &&RootMove| libm::pow(f64::from(m.visits) / f64::from(most), 1.0 / temperature);
-    let sum: f64 = good.iter().map(weight).sum();
+    pick(&good, weight, random).copied()
+}
+
+/// Draws a move of a position without visits, with weights P^(1/T).
+pub(crate) fn draw_by_policy(
+    root: &Root,
+    temperature: f32,
+    random: &mut SplitMix64,
+) -> Option<RootMove> {
+    let moves: Vec<&RootMove> = root.moves.iter().collect();
+    let most = moves.iter().map(|m| m.prior).fold(f32::MIN_POSITIVE, f32::max);
+    let exponent = 1.0 / f64::from(temperature);
+    let weight = |m: &&RootMove| libm::pow(f64::from(m.prior) / f64::from(most), exponent);
+    pick(&moves, weight, random).copied()
+}
+
+/// A random move, with these weights.
+fn pick<'a>(
+    moves: &[&'a RootMove],
+    weight: impl Fn(&&RootMove) -> f64,
+    random: &mut SplitMix64,
+) -> Option<&'a RootMove> {
+    let sum: f64 = moves.iter().map(&weight).sum();
     let unit = (random.next_bits() >> 11) as f64 / (1_u64 << 53) as f64;
     let mut left = unit * sum;
-    let drawn = good.iter().find(|m| {
+    let drawn = moves.iter().find(|m| {
         left -= weight(m);
         left < 0.0
     });
-    Some(**drawn.or(good.last())?)
+    drawn.or(moves.last()).copied()
 }
 
 #[cfg(test)]

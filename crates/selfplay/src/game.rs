@@ -2,16 +2,17 @@
 
 use kyokumen_format::{EVAL_SCALE, Game, MATE_EVAL, Played, VisitedMove, eval_of_value};
 use kyokumen_game::random::SplitMix64;
-use kyokumen_mcts::{Leaf, LeafSearch, Root, RootMove, Simulation, Tree};
+use kyokumen_mcts::{GumbelResult, Leaf, LeafSearch, Root, RootMove, Simulation, Tree};
 use kyokumen_network::Batch;
-use kyokumen_shogi::{Position, PositionHistory};
+use kyokumen_shogi::{Color, Position, PositionHistory};
 
-use crate::choice::draw;
-use crate::course::{Course, Next, unit};
+use crate::choice::{draw, draw_by_policy};
+use crate::course::{Course, Next};
+use crate::effort::{Effort, Efforts};
 use crate::settings::GameSettings;
 
-/// Distinguishes the random numbers of cheap searches from others of the game.
-const CHEAP_SEARCH: u64 = 0x6368_6561_7073_6561;
+/// Sum of the visits that stand for a policy improved by Gumbel scores.
+const POLICY_VISITS: f32 = 10_000.0;
 
 /// A game in progress.
 #[derive(Clone, Debug)]
@@ -25,10 +26,9 @@ pub struct SelfPlayGame {
     /// Simulations for the current position; `None` before its search has started.
     playouts: Option<u32>,
     extensions: u8,
-    /// Selects the cheap searches.
-    seed: u64,
-    /// Whether the current search is cheap.
-    is_cheap: bool,
+    efforts: Efforts,
+    /// The effort for the current position.
+    effort: Effort,
     counts: GameCounts,
 }
 
@@ -99,6 +99,7 @@ impl SelfPlayGame {
         let mut history = PositionHistory::default();
         history.push(opening);
         let noise = random.next_bits();
+        let efforts = Efforts::new(settings, seed, number);
         Self {
             number,
             settings,
@@ -106,8 +107,8 @@ impl SelfPlayGame {
             tree: Tree::new(settings.search, opening.clone(), history, noise),
             leaf: Leaf::default(),
             course: Course::new(settings, seed, number, opening),
-            seed: SplitMix64::nth_bits(seed ^ CHEAP_SEARCH, number),
-            is_cheap: false,
+            effort: efforts.at(0),
+            efforts,
             playouts: None,
             extensions: 0,
             counts: GameCounts::default(),
@@ -185,15 +186,14 @@ impl SelfPlayGame {
             Next::Ended => return true,
             Next::Forced(played) => self.make(played),
             Next::Choice => {
-                let ply = u64::from(self.course.ply());
-                let cheap = self.settings.cheap_search;
-                let cheap = cheap.filter(|cheap| unit(self.seed, ply) < cheap.prob);
-                self.is_cheap = cheap.is_some();
-                if self.is_cheap {
+                self.effort = self.efforts.at(self.course.ply());
+                let Effort { simulations, has_noise, .. } = self.effort;
+                if !has_noise {
                     self.tree.disable_noise();
                 }
-                self.playouts = Some(cheap.map_or(self.settings.playouts, |cheap| cheap.visits));
-                let is_fixed = self.is_cheap || self.course.is_random();
+                self.tree.plan(simulations);
+                self.playouts = Some(simulations);
+                let is_fixed = simulations != self.settings.playouts || self.course.is_random();
                 self.extensions = if is_fixed { 0 } else { self.settings.extensions };
             }
         }
@@ -205,7 +205,13 @@ impl SelfPlayGame {
         if self.tree.is_proven() {
             return true;
         }
+        if !self.tree.is_evaluated() {
+            return false;
+        }
         let left = playouts.saturating_sub(self.tree.visits());
+        if self.settings.search.gumbel.is_some() {
+            return left == 0;
+        }
         let [first, second] = self.tree.leading_visits();
         if left > 0 && !(self.settings.early_stop && first - second > left) {
             return false;
@@ -221,11 +227,21 @@ impl SelfPlayGame {
 
     /// Plays a move by the search result, or resigns. Returns whether the game has ended.
     fn play(&mut self) -> bool {
-        self.counts.positions += 1;
         self.playouts = None;
         let root = self.tree.root();
-        let best = root.best().expect("a position that is searched has moves");
+        if root.proven.is_none() && self.effort.simulations == 0 {
+            self.play_by_policy(&root);
+            return false;
+        }
+        self.counts.positions += 1;
+        let gumbel = self.tree.gumbel_result().filter(|_| root.proven.is_none());
+        let best = match &gumbel {
+            Some(result) => root.moves.iter().find(|m| m.m == result.best).copied(),
+            None => root.best(),
+        };
+        let best = best.expect("a position that is searched has moves");
         let value = best_value(&root, best);
+        self.push_value(value);
         if root.proven.is_none() && self.course.resigns(self.tree.position(), value) {
             return true;
         }
@@ -239,11 +255,28 @@ impl SelfPlayGame {
         };
         self.make(Played {
             eval_cp: Some(eval),
-            candidates: candidates(&root),
-            is_not_for_training: is_drawn || self.is_cheap || root.proven.is_some(),
+            candidates: gumbel.map_or_else(|| candidates(&root), |result| improved(&result)),
+            is_not_for_training: !self.effort.is_for_training || root.proven.is_some(),
             ..Played::new(played.m, 0)
         });
         false
+    }
+
+    /// Plays a move drawn from the policy of a position without simulations.
+    fn play_by_policy(&mut self, root: &Root) {
+        let temperature = self.settings.policy_opening.map_or(1.0, |opening| opening.temperature);
+        let drawn = draw_by_policy(root, temperature, &mut self.random);
+        self.make(Played {
+            eval_cp: Some(eval_of_value(root.value, EVAL_SCALE)),
+            is_not_for_training: true,
+            ..Played::new(drawn.expect("the position has moves").m, 0)
+        });
+    }
+
+    fn push_value(&mut self, value: f32) {
+        let is_black = self.tree.position().side_to_move() == Color::Black;
+        let advantage = 2.0 * value - 1.0;
+        self.efforts.push_value(if is_black { advantage } else { -advantage });
     }
 
     fn make(&mut self, played: Played) {
@@ -261,6 +294,14 @@ pub fn best_value(root: &Root, best: RootMove) -> f32 {
         Some(false) => 0.0,
         None => best.value.unwrap_or(root.value),
     }
+}
+
+/// The improved policy as visits.
+fn improved(result: &GumbelResult) -> Vec<VisitedMove> {
+    let visits = |p: f32| (p * POLICY_VISITS).round() as u16;
+    let moves = result.policy.iter();
+    let moves = moves.map(|&(m, p)| VisitedMove { best_move: m, visits: visits(p) });
+    moves.filter(|candidate| candidate.visits > 0).collect()
 }
 
 /// The moves with visits, without visits that only noise caused. If the largest number exceeds 16 bits, all are scaled

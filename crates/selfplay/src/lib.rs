@@ -8,6 +8,7 @@ mod cache;
 mod choice;
 mod course;
 mod device;
+mod effort;
 mod figures;
 mod game;
 mod groups;
@@ -20,4 +21,6 @@ pub use figures::Figures;
 pub use game::{Dropped, FinishedGame, GameCounts, SelfPlayGame, Step, best_value, candidates};
 pub use groups::{Games, GamesError, Openings, RunSettings, StartPosition};
 pub use players::Player;
-pub use settings::{CheapSearch, GameSettings, RandomOpening, RepetitionRule};
+pub use settings::{
+    CheapSearch, GameSettings, PolicyOpening, RandomOpening, ReducedVisits, RepetitionRule,
+};

@@ -14,7 +14,13 @@ pub struct GameSettings {
     /// Cheaper searches for some positions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cheap_search: Option<CheapSearch>,
-    /// Whether a search ends as soon as the second move cannot catch up any more.
+    /// Fewer simulations in decided games.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduced_visits: Option<ReducedVisits>,
+    /// Moves that the policy chooses, before the random moves of `opening`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_opening: Option<PolicyOpening>,
+    /// Whether a search ends as soon as the second move cannot catch up any more. Not in a search by Gumbel scores.
     pub early_stop: bool,
     /// Maximum number of extensions of a search by half of `playouts`. A search is extended if it would stop while the
     /// first move has less than 1.2 times the visits of the second. Searches for random moves are not extended.
@@ -52,6 +58,32 @@ pub struct CheapSearch {
     pub prob: f32,
     /// Simulations for such a position.
     pub visits: u32,
+}
+
+/// Fewer simulations when one side has been winning for some time, instead of its resignation. The names are those of
+/// `KataGo`'s options that begin with `reduceVisits` or `reducedVisits`.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ReducedVisits {
+    /// |2v − 1| above which visits are reduced, where v is the probability of a win.
+    pub threshold: f32,
+    /// Number of searched positions in a row in which the same side must exceed the threshold.
+    pub lookback: u8,
+    /// Simulations at |2v − 1| = 1. Between the threshold and 1 the number decreases linearly.
+    pub min: u32,
+    /// Share of the positions that are for training at |2v − 1| = 1. It decreases in the same way.
+    pub weight: f32,
+}
+
+/// Moves at the start of a game that are drawn from the policy of the network, with weights P^(1/T), without a search. They
+/// are not for training. `KataGo` starts games so (`policyInitAreaProp`, `policyInitAreaTemperature`).
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PolicyOpening {
+    /// Mean number of moves. The number has an exponential distribution.
+    pub mean_moves: f32,
+    /// T.
+    pub temperature: f32,
 }
 
 /// The repetition of a position that ends a game, as a draw or by perpetual check.
@@ -92,6 +124,8 @@ impl Default for GameSettings {
             },
             playouts: 800,
             cheap_search: None,
+            reduced_visits: None,
+            policy_opening: None,
             early_stop: true,
             extensions: 2,
             opening: RandomOpening {

@@ -258,7 +258,6 @@ fn shards_in_a_store_equal_shards_on_disk() {
             let lines = fs::read_to_string(&path).unwrap();
             let lines = lines.replace(&local, "\"memory://shards/a.hcp\"");
             assert!(files::read(&url.join(&name)).unwrap() == lines.as_bytes(), "{name}");
-            fs::write(path, files::read(&url.join(&name)).unwrap()).unwrap();
         } else if !name.ends_with(".manifest.json") {
             assert!(files::read(&url.join(&name)).unwrap() == fs::read(path).unwrap(), "{name}");
         }
@@ -385,7 +384,7 @@ fn another_machine_resumes_a_run_from_the_copy_of_its_checkpoint() {
         other.settings.search.nodes = 101;
         assert!(matches!(run_filter(other).unwrap_err().kind(), ErrorKind::Different(_)));
     }
-    assert!(interruptions > 1 && segments > 3, "{interruptions} {segments}");
+    assert!(interruptions > 1 && segments > 1, "{interruptions} {segments}");
     assert_same(Path::new(whole), Path::new(out));
 }
 

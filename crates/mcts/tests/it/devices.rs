@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use kyokumen_mcts::{Devices, LeafSearch, MateLimits, MctsSettings, Puct, Tree};
+use kyokumen_mcts::{Devices, LeafSearch, MateLimits, MctsSettings, Puct, RootNoise, Tree};
 use kyokumen_network::{Batch, Evaluator, Hashed, Input2, NetworkError};
 use kyokumen_shogi::{Position, PositionHistory};
 
@@ -45,7 +45,7 @@ fn a_search_has_the_requested_visits_and_no_leaf_waits() {
 fn noise_visits_are_counted_and_taken_back_with_their_simulations() {
     let mut tree = tree();
     let settings = *tree.settings();
-    let puct = Puct { root_noise_per_mille: 300, ..settings.puct };
+    let puct = Puct { root_noise: RootNoise::PerMille(300), ..settings.puct };
     let (root, history) = (tree.position().clone(), tree.history().clone());
     tree = Tree::new(MctsSettings { puct, ..settings }, root, history, 1);
     // Walks collide in these batches. Simulations that are given up must not remain counted.

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use kyokumen_mcts::{LeafSearch, MateLimits, MctsSettings, Puct, Tree};
+use kyokumen_mcts::{LeafSearch, MateLimits, MctsSettings, Puct, RootNoise, Tree};
 use kyokumen_network::{Batch, Evaluator, Hashed};
 use kyokumen_shogi::random_play::RandomPlay;
 use kyokumen_shogi::{Move, Position, PositionHistory, plain};
@@ -171,7 +171,7 @@ fn check(
         simulate(&mut node, &mut vec![root.clone()], seed, constants)?;
     }
     let settings = MctsSettings {
-        puct: Puct { root_noise_per_mille: 0, ..puct },
+        puct: Puct { root_noise: RootNoise::None, ..puct },
         leaf_mate: MateLimits::NONE,
         ..MctsSettings::default()
     };

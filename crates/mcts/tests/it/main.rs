@@ -2,6 +2,7 @@
 
 mod devices;
 mod dlshogi;
+mod gumbel;
 mod reference;
 mod rules;
 

@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use kyokumen_game::random::SplitMix64;
-use kyokumen_mcts::{Exploration, FirstPlay, LeafSearch, MateLimits, MctsSettings, Puct, Tree};
+use kyokumen_mcts::{
+    Exploration, FirstPlay, LeafSearch, MateLimits, MctsSettings, Puct, RootNoise, Tree,
+};
 use kyokumen_network::{Batch, Evaluator, Hashed};
 use kyokumen_shogi::random_play::RandomPlay;
 use kyokumen_shogi::{EnteringKing, Move, Position, PositionHistory, plain};
@@ -116,7 +118,11 @@ impl Plain {
         let score = |edge: &Edge| {
             let bits = SplitMix64::nth_bits(noise, u64::from(edge.m.code().get()));
             let drawn = (u128::from(bits) * 1000) >> 64;
-            let is_raised = noisy && drawn < u128::from(puct.root_noise_per_mille);
+            let per_mille = match puct.root_noise {
+                RootNoise::PerMille(per_mille) if noisy => per_mille,
+                _ => 0,
+            };
+            let is_raised = drawn < u128::from(per_mille);
             let prior = if is_raised { f32::midpoint(edge.prior, 1.0) } else { edge.prior };
             let prior = prior.max(puct.least_prior);
             if edge.visits == 0 {
@@ -250,7 +256,7 @@ fn every_node_equals_a_simple_search() {
             let game = &all[..all.len().saturating_sub(back).max(1)];
             let reduced = FirstPlay::Reduced { root: 0.1, tree: 0.05 };
             let reduced = Puct { first_play: reduced, ..Puct::DLSHOGI };
-            let noisy = Puct { root_noise_per_mille: 100, ..Puct::DLSHOGI };
+            let noisy = Puct { root_noise: RootNoise::PerMille(100), ..Puct::DLSHOGI };
             for puct in [Puct::DLSHOGI_2018, Puct::DLSHOGI, Puct::PARENT_VALUE, reduced, noisy] {
                 nodes += check(game, puct, 120, i);
             }

@@ -40,6 +40,7 @@ enum Runtime {
 impl Runtime {
     /// All runtimes of this build and machine.
     fn all() -> Vec<Self> {
+        #[cfg_attr(not(feature = "onnxruntime"), expect(unused_mut, reason = "nothing is added"))]
         let mut all = vec![Self::Rten];
         #[cfg(feature = "onnxruntime")]
         match load_onnx_runtime(None) {

@@ -3,6 +3,7 @@
 use std::error::Error;
 
 use kyokumen_format::{Ending, Game, GameResult, MATE_EVAL, Played};
+use kyokumen_mcts::RootNoise;
 use kyokumen_network::{Evaluator, Hashed};
 use kyokumen_selfplay::{Dropped, GameSettings, Games, Openings, RepetitionRule, StartPosition};
 use kyokumen_shogi::{Color, Move, Position, PositionHistory, Repetition, plain};
@@ -75,7 +76,7 @@ fn games_are_legal_and_their_results_follow_from_the_rules() {
 fn training_positions_have_visits_and_the_first_moves_are_random() {
     // If noise causes visits of the best move, another move may have more of the visits that are written.
     let mut settings = settings();
-    settings.search.puct.root_noise_per_mille = 0;
+    settings.search.puct.root_noise = RootNoise::None;
     // Pseudo-random values differ by more than the values of a network.
     settings.opening.cutoff = 1.0;
     let games = play(settings, RUN, 1, 0..20, StartPosition);
@@ -100,7 +101,7 @@ fn training_positions_have_visits_and_the_first_moves_are_random() {
 fn close_searches_are_extended_but_not_for_random_moves() {
     let mut settings = GameSettings { playouts: 60, ..settings() };
     // Visits caused by noise are not written.
-    settings.search.puct.root_noise_per_mille = 0;
+    settings.search.puct.root_noise = RootNoise::None;
     let games = play(settings, RUN, 1, 0..12, StartPosition);
     let (mut extended, mut twice) = (0, 0);
     for (ply, played) in games.iter().flat_map(|game| game.moves.iter().enumerate()) {
@@ -130,7 +131,7 @@ fn close_searches_are_extended_but_not_for_random_moves() {
 fn visits_caused_only_by_noise_are_not_written() {
     let written = |noise: u16| {
         let mut settings = GameSettings { early_stop: false, extensions: 0, ..settings() };
-        settings.search.puct.root_noise_per_mille = noise;
+        settings.search.puct.root_noise = RootNoise::PerMille(noise);
         let games = play(settings, RUN, 1, 0..10, StartPosition);
         let moves = games.iter().flat_map(|game| &game.moves);
         let open = moves.filter(|played| !played.is_not_for_training);

@@ -1,13 +1,16 @@
 //! A game depends only on its number, the seed and the settings.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use kyokumen_format::Played;
+use kyokumen_mcts::GumbelRoot;
 use kyokumen_network::{Batch, Delayed, Evaluator, Hashed, Input2, NetworkError};
 use kyokumen_selfplay::{
-    CheapSearch, FinishedGame, GameSettings, Games, GamesError, RunSettings, StartPosition,
+    CheapSearch, FinishedGame, GameCounts, GameSettings, Games, GamesError, PolicyOpening,
+    ReducedVisits, RunSettings, StartPosition,
 };
 
 use super::{RUN, play, settings};
@@ -32,6 +35,69 @@ fn games_do_not_depend_on_batches_groups_devices_and_ranges() {
     assert!(parts.concat() == expected);
     let different = expected.iter().zip(&expected[1..]).all(|(one, next)| one.moves != next.moves);
     assert!(different);
+}
+
+/// Settings that differ from dlshogi's in every choice.
+fn other_settings() -> GameSettings {
+    let mut settings = settings();
+    settings.search.gumbel = Some(GumbelRoot { moves: 8, visits: 50.0, scale: 1.0 });
+    settings.cheap_search = Some(CheapSearch { prob: 0.5, visits: 6 });
+    settings.policy_opening = Some(PolicyOpening { mean_moves: 6.0, temperature: 1.5 });
+    // Pseudo-random values are never near 0 or 1 for long.
+    settings.reduced_visits =
+        Some(ReducedVisits { threshold: 0.1, lookback: 2, min: 8, weight: 0.1 });
+    settings
+}
+
+#[test]
+fn other_kinds_of_games_do_not_depend_on_batches_either() {
+    let expected = play(other_settings(), RUN, 1, 0..30, StartPosition);
+    for (batch, groups, devices, cache_mib) in [(64, 2, 1, 0), (3, 1, 2, 1)] {
+        let run = RunSettings { batch, groups, cache_mib, ..RUN };
+        assert!(play(other_settings(), run, devices, 0..30, StartPosition) == expected, "{run:?}");
+    }
+    let parts = [0..7, 7..30].map(|range| play(other_settings(), RUN, 1, range, StartPosition));
+    assert!(parts.concat() == expected);
+}
+
+#[test]
+fn an_improved_policy_is_written_as_visits_and_the_first_moves_need_no_search() {
+    let settings = GameSettings {
+        policy_opening: Some(PolicyOpening { mean_moves: 6.0, temperature: 1.5 }),
+        reduced_visits: None,
+        cheap_search: None,
+        ..other_settings()
+    };
+    let games = play(settings, RUN, 1, 0..20, StartPosition);
+    let by_policy = |m: &Played| m.candidates.is_empty() && m.eval_cp.is_some();
+    let first = |moves: &[Played]| moves.iter().take_while(|m| by_policy(m)).count();
+    let counts: BTreeSet<usize> = games.iter().map(|game| first(&game.moves)).collect();
+    assert!(counts.len() > 5, "{counts:?}");
+    for game in &games {
+        let (by_policy, searched) = game.moves.split_at(first(&game.moves));
+        assert!(by_policy.iter().all(|m| m.is_not_for_training));
+        for m in searched.iter().filter(|m| !m.is_not_for_training) {
+            let visits: u32 = m.candidates.iter().map(|c| u32::from(c.visits)).sum();
+            // A number is rounded for each move.
+            assert!((9_900..10_100).contains(&visits), "{visits}");
+            assert!(m.candidates.is_sorted_by(|a, b| a.visits >= b.visits));
+        }
+    }
+}
+
+#[test]
+fn decided_games_have_fewer_visits() {
+    let simulations = |reduced_visits| {
+        let settings = GameSettings { reduced_visits, early_stop: false, ..settings() };
+        let (device, openings) = (Box::new(Hashed::default()), Box::new(StartPosition));
+        let games = Games::play(settings, RUN, 1, 0..20, openings, vec![vec![device]]).unwrap();
+        let counts: Vec<_> = games.map(|game| game.unwrap().counts).collect();
+        let sum = |of: fn(&GameCounts) -> u64| counts.iter().map(of).sum::<u64>() as f64;
+        sum(|counts| counts.simulations) / sum(|counts| counts.positions)
+    };
+    let reduced = ReducedVisits { threshold: 0.05, lookback: 1, min: 1, weight: 0.1 };
+    let (full, reduced) = (simulations(None), simulations(Some(reduced)));
+    assert!(reduced < 0.95 * full, "{reduced} {full}");
 }
 
 #[test]
