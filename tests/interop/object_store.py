@@ -416,6 +416,9 @@ def check_other_machine(bench):
         if process.returncode == 0:
             break
         bench.report("a run ends only by its signal", process.returncode in (143, -signal.SIGKILL), err)
+        if process.returncode == 143:
+            state = json.loads(bench.done("status", url(place), "--json").out)["shards"][0]["state"]
+            bench.report("status shows the interruption", state == "interrupted", state)
     bench.done(*common, "-o", url(place), *words)
     same = comparable(bench.folder_of(place)) == comparable(bench.folder_of("uninterrupted"))
     bench.report(f"a filter on {machine} machines writes the same bytes", same, bench.keys(place))
