@@ -217,12 +217,12 @@ impl Play {
         cancel: &AtomicBool,
     ) -> Result<(), Error> {
         let plan = &mut self.plan;
-        let openings: Box<dyn Openings> = match plan.openings.take() {
-            Some(positions) => {
-                let filter = plan.openings_filter.as_ref();
-                Box::new(RunOpenings::new(positions, plan.seed, filter)?)
-            }
-            None => Box::new(StartPosition),
+        let (positions, forks) = (plan.openings.take(), plan.forks.take());
+        let openings: Box<dyn Openings> = if positions.is_some() || forks.is_some() {
+            let filter = plan.openings_filter.as_ref();
+            Box::new(RunOpenings::new(positions, forks, plan.seed, filter)?)
+        } else {
+            Box::new(StartPosition)
         };
         let total = plan.numbers.end - plan.numbers.start;
         let before = self.run.progress().done;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use serde::Deserialize;
 
 use crate::cli::option::{
@@ -36,6 +36,7 @@ pub(super) use command::{call, run};
 /// This requires networks that give the same bits for a position at any place in a batch. The run tests this at its
 /// start and records the result in the manifest as `reproducible`.
 #[derive(Args, Clone, Debug)]
+#[command(group = ArgGroup::new("players").required(true).args(["model", "engine"]))]
 #[command(mut_arg("name", |name| name.help("Base name of the outputs [default: selfplay]")))]
 #[command(after_long_help = "\
 Examples:
@@ -54,12 +55,7 @@ Exit status:
 pub(super) struct SelfPlayArgs {
     /// Network: an ONNX file of the dlshogi family, or an evaluator program as in "run:python3 evaluator.py". If M
     /// models are given, model n mod M plays both sides of game n
-    #[arg(
-        long,
-        required_unless_present = "engine",
-        conflicts_with = "engine",
-        value_name = "NET.onnx"
-    )]
+    #[arg(long, value_name = "NET.onnx")]
     pub(super) model: Vec<PathBuf>,
 
     /// Command line of a USI engine that plays instead of a network. Two engines play a match: the first is Black in
@@ -82,6 +78,15 @@ pub(super) struct SelfPlayArgs {
     /// Skip openings with a forced mate for or against the side to move, as `kyokumen filter` finds them
     #[arg(long)]
     pub(super) openings_filter: bool,
+
+    /// File with positions of earlier games, in any format. A share of the games, see --fork-prob, starts from one of
+    /// them, chosen at random, instead of an opening
+    #[arg(long, value_name = "FILE", value_parser = location())]
+    pub(super) forks: Option<PathBuf>,
+
+    /// Share of the games, from 0 to 1, that start from a position of --forks [default: 0.05]
+    #[arg(long, value_name = "SHARE", value_parser = decimal_number, requires = "forks")]
+    pub(super) fork_prob: Option<f32>,
 
     #[command(flatten)]
     pub(super) files: RunRequest,
@@ -128,7 +133,7 @@ pub(super) struct SelfPlayArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<usize>(1..=16), help_heading = "Speed")]
     pub(super) groups: Option<usize>,
 
-    /// Size of the cache of evaluations, in MiB per device; 0 disables it. It does not change the games [default: 0]
+    /// Size of the cache of evaluations, in MiB per device; 0 disables it. It does not change the games [default: 256]
     #[arg(long, value_name = "MIB", value_parser = whole_number::<usize>(..=1 << 20), help_heading = "Speed")]
     pub(super) cache_mb: Option<usize>,
 
@@ -212,6 +217,35 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u16>(..))]
     pub(super) noise: Option<u16>,
 
+    /// Shaped Dirichlet noise at the root, as in `KataGo`: P counts as (1 − W) · P + W · η. η is drawn once for each
+    /// search from a Dirichlet distribution whose parameters have this sum. Half of the sum is divided equally, half
+    /// among the moves with more than the mean of ln P
+    #[arg(long, value_name = "SUM", value_parser = decimal_number, conflicts_with = "noise")]
+    pub(super) dirichlet_concentration: Option<f32>,
+
+    /// W, from 0 to 1; see --dirichlet-concentration [default: 0.25]
+    #[arg(long, value_name = "W", value_parser = decimal_number, requires = "dirichlet_concentration")]
+    pub(super) dirichlet_weight: Option<f32>,
+
+    /// Choose moves at the root by g + ln P + (V + most visits) · S · Q instead of PUCT, where g has a Gumbel
+    /// distribution: N moves share the simulations, then the better half of them, and so on. In hcpe3 the visits are
+    /// the improved policy, 10,000 in all (Danihelka et al. 2022)
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = whole_number::<u16>(1..=593),
+        conflicts_with_all = ["noise", "dirichlet_concentration", "extensions", "no_early_stop"]
+    )]
+    pub(super) gumbel: Option<u16>,
+
+    /// V; see --gumbel [default: 50]
+    #[arg(long, value_name = "V", value_parser = decimal_number, requires = "gumbel")]
+    pub(super) gumbel_visits: Option<f32>,
+
+    /// S; see --gumbel [default: 1]
+    #[arg(long, value_name = "S", value_parser = decimal_number, requires = "gumbel")]
+    pub(super) gumbel_scale: Option<f32>,
+
     /// Softmax temperature of the policy [default: 1.66]
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) policy_temperature: Option<f32>,
@@ -225,6 +259,15 @@ pub(super) struct GameArgs {
     /// chosen at random are not extended [default: 2]
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(..))]
     pub(super) extensions: Option<u8>,
+
+    /// Mean number of moves at the start of a game that are drawn from the policy with weights P^(1/T), without a
+    /// search. The number has an exponential distribution. These moves replace random moves [default: 0]
+    #[arg(long, value_name = "MOVES", value_parser = decimal_number)]
+    pub(super) policy_moves: Option<f32>,
+
+    /// T; see --policy-moves [default: 1]
+    #[arg(long, value_name = "T", value_parser = decimal_number, requires = "policy_moves")]
+    pub(super) policy_moves_temperature: Option<f32>,
 
     /// Number of moves at the start of a game that are chosen at random with weights visits^(1/T) [default: 4]
     #[arg(long, value_name = "PLIES", value_parser = whole_number::<u16>(..))]
@@ -265,6 +308,25 @@ pub(super) struct GameArgs {
     /// Simulations of a cheap search; see --cheap-search-prob [default: 100]
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..), requires = "cheap_search_prob")]
     pub(super) cheap_search_visits: Option<u32>,
+
+    /// Use fewer simulations instead of resigning, as `KataGo` does: if |2v − 1| exceeds VALUE in favour of the same
+    /// side in the last positions, the number of simulations decreases linearly to --reduced-visits-min at 1
+    #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
+    pub(super) reduce_visits_threshold: Option<f32>,
+
+    /// Number of searched positions in a row that must exceed --reduce-visits-threshold; the least of their values
+    /// counts [default: 3]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u8>(1..), requires = "reduce_visits_threshold")]
+    pub(super) reduce_visits_lookback: Option<u8>,
+
+    /// Least number of simulations; see --reduce-visits-threshold [default: 100]
+    #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..), requires = "reduce_visits_threshold")]
+    pub(super) reduced_visits_min: Option<u32>,
+
+    /// Share of the positions that are for training at the least number of simulations. It decreases linearly from 1
+    /// [default: 0.1]
+    #[arg(long, value_name = "SHARE", value_parser = decimal_number, requires = "reduce_visits_threshold")]
+    pub(super) reduced_visits_weight: Option<f32>,
 
     /// Number of moves after which a game is a draw [default: 320]
     #[arg(long, value_name = "MOVES", value_parser = whole_number::<u16>(..))]

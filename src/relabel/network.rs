@@ -76,6 +76,7 @@ impl NetworkSettings {
     const fn search(&self) -> MctsSettings {
         MctsSettings {
             puct: Puct { root_noise: RootNoise::None, ..Puct::DLSHOGI },
+            gumbel: None,
             draw_value: 0.5,
             leaf_mate: self.leaf_mate,
             root_mate: self.root_mate,

@@ -96,9 +96,32 @@ impl OpeningPositions {
     }
 }
 
+/// Positions of earlier games, from which a share of the games start.
+#[derive(Debug)]
+pub(super) struct Forks {
+    pub(super) positions: OpeningPositions,
+    pub(super) share: f32,
+}
+
+/// Distinguishes the random numbers of forks from others of the run.
+const FORK: u64 = 0x666f_726b_6f66_6761;
+
+impl Forks {
+    /// The record that game `number` starts from, if it is a fork. A record may be drawn more than once.
+    fn record(&self, seed: u64, number: u64) -> Option<u64> {
+        let mut random = SplitMix64::new(SplitMix64::nth_bits(seed ^ FORK, number));
+        let unit = (random.next_bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        let records = u128::from(self.positions.len());
+        let record = (u128::from(random.next_bits()) * records) >> u64::BITS;
+        (unit < f64::from(self.share)).then_some(record as u64)
+    }
+}
+
 /// The openings of a run. The opening of a game depends only on its number and the seed.
 pub(super) struct RunOpenings {
-    positions: OpeningPositions,
+    /// `None`: the start position of an even game.
+    positions: Option<OpeningPositions>,
+    forks: Option<Forks>,
     seed: u64,
     /// Finds openings with a forced mate, for or against the side to move. They are left out. `None` keeps all.
     filter: Option<Mutex<Judge>>,
@@ -106,7 +129,8 @@ pub(super) struct RunOpenings {
 
 impl RunOpenings {
     pub(super) fn new(
-        positions: OpeningPositions,
+        positions: Option<OpeningPositions>,
+        forks: Option<Forks>,
         seed: u64,
         filter: Option<&MateSettings>,
     ) -> Result<Self, Error> {
@@ -114,15 +138,25 @@ impl RunOpenings {
             let message = "cannot start the mate search for openings";
             Error::new(ErrorKind::Resources, message).with_source(source)
         })?;
-        Ok(Self { positions, seed, filter: judge.map(Mutex::new) })
+        Ok(Self { positions, forks, seed, filter: judge.map(Mutex::new) })
     }
 
     fn position(&self, number: u64) -> Result<Position, Box<dyn std::error::Error + Send + Sync>> {
-        let records = self.positions.len();
+        let fork = |forks: &Forks| forks.record(self.seed, number);
+        let (positions, record) = match (&self.forks, self.forks.as_ref().and_then(fork)) {
+            (Some(forks), Some(record)) => (&forks.positions, record),
+            _ => match &self.positions {
+                Some(positions) => (positions, self.record(positions.len(), number)),
+                None => return Ok(Position::start()),
+            },
+        };
+        positions.get(record).map_err(|error| format!("record {record}: {error}").into())
+    }
+
+    fn record(&self, records: u64, number: u64) -> u64 {
         // Each pass over the records has a different order.
         let order = SplitMix64::nth_bits(self.seed, u64::MAX - number / records);
-        let record = Permutation::new(records, order).at(number % records);
-        self.positions.get(record).map_err(|error| format!("record {record}: {error}").into())
+        Permutation::new(records, order).at(number % records)
     }
 }
 

@@ -8,7 +8,7 @@ use kyokumen_selfplay::{GameSettings, RunSettings};
 use serde_json::{Map, Value, json};
 
 use super::evaluators::Model;
-use super::openings::{OpeningPositions, file_origin};
+use super::openings::{Forks, OpeningPositions, file_origin};
 use crate::error::Error;
 use crate::format::Format;
 use crate::jobs::game_totals::{FileOrigin, NetworkEntry};
@@ -36,6 +36,8 @@ pub struct SelfPlayRequest {
     pub openings: Option<PathBuf>,
     /// Format of the openings. `None` determines it from the extension.
     pub from: Option<FormatName>,
+    /// Positions of earlier games, and the share of the games that start from one of them.
+    pub forks: Option<(PathBuf, f32)>,
     /// Leave out openings with a forced mate, for or against the side to move.
     pub openings_filter: bool,
     /// The files to write, and whether to resume.
@@ -102,6 +104,7 @@ pub struct SelfPlayPlan {
     pub engines: Vec<Map<String, Value>>,
     pub(super) openings: Option<OpeningPositions>,
     pub(super) openings_origin: Option<FileOrigin>,
+    pub(super) forks: Option<Forks>,
     pub(super) openings_filter: Option<MateSettings>,
     /// Numbers of the games.
     pub numbers: Range<u64>,
@@ -128,6 +131,9 @@ impl SelfPlayPlan {
         let to = check_compression(request.to)?;
         let openings = request.openings.as_deref().map(|path| input(path, request.from, None));
         let openings = openings.transpose()?;
+        let forks = request.forks.as_ref().map(|(path, _)| input(path, None, None));
+        let forks = forks.transpose()?;
+        let inputs: Vec<Input> = openings.iter().chain(&forks).cloned().collect();
         let shard = request.files.shard()?;
         let name = request.files.name.clone().unwrap_or_else(|| SELFPLAY.to_owned());
         let stem = stem(Some(name), &[])?;
@@ -136,7 +142,7 @@ impl SelfPlayPlan {
             vec![OutputPlan::records(to, OutputKind::Kept, path, shard)]
         });
         files.check_resumable(&[])?;
-        files.claim(&mut claims(&request, openings.as_slice())?, [])?;
+        files.claim(&mut claims(&request, &inputs)?, [])?;
         let numbers = numbers(request.games, shard)?;
         let (networks, engines) = match &request.players {
             Players::Networks { models, .. } => {
@@ -147,18 +153,26 @@ impl SelfPlayPlan {
                 (Vec::new(), engines.iter().map(entry).collect::<Result<_, _>>()?)
             }
         };
-        let identity = identity(&request, shard, to, (&networks, &engines), openings.as_ref());
+        let identity = identity(&request, shard, to, (&networks, &engines), &inputs);
         let positions = request.openings.as_deref().zip(openings.as_ref());
         let positions =
             positions.map(|(path, input)| OpeningPositions::open(input, path, request.from));
         let openings_origin = request.openings.as_deref().and_then(file_origin);
         let openings = positions.transpose()?;
+        let forks = match request.forks.as_ref().zip(forks.as_ref()) {
+            Some(((path, share), input)) => {
+                let positions = OpeningPositions::open(input, path, None)?;
+                Some(Forks { positions, share: *share })
+            }
+            None => None,
+        };
         Ok(Self {
             players: request.players,
             networks,
             engines,
             openings,
             openings_origin,
+            forks,
             openings_filter: request.openings_filter.then(MateSettings::default),
             numbers,
             seed: request.seed,
@@ -200,7 +214,7 @@ fn identity(
     shard: Option<Shard>,
     to: FormatName,
     (networks, engines): (&[NetworkEntry], &[Map<String, Value>]),
-    openings: Option<&Input>,
+    inputs: &[Input],
 ) -> Identity {
     let mut distinct: Vec<&NetworkEntry> = Vec::new();
     for network in networks {
@@ -223,12 +237,15 @@ fn identity(
         }
         Players::Engines { .. } => settings["engines"] = json!(engines),
     }
+    if let Some((_, share)) = &request.forks {
+        settings["fork-prob"] = as_written(share);
+    }
     let settings: Map<String, Value> = match settings {
         Value::Object(settings) => settings,
         _ => unreachable!("the value is an object"),
     };
     Identity {
         run: RunDescription::new(SELFPLAY, settings, shard),
-        inputs: openings.map(InputIdentity::new).into_iter().collect(),
+        inputs: inputs.iter().map(InputIdentity::new).collect(),
     }
 }

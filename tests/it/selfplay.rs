@@ -92,6 +92,62 @@ fn a_configuration_file_equals_options() {
 }
 
 #[test]
+fn settings_of_other_programs_can_be_used() {
+    let bench = Bench::new();
+    for name in ["dlshogi", "katago", "nshogi"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
+        let config = format!("--config={}/selfplay-{name}.toml", folder.display());
+        let words = [&GAMES[..], &["--limit=2", &config]].concat();
+        // `--playouts` on the command line takes precedence.
+        bench.run(name, &words).succeeds();
+    }
+    let game = |name: &str| {
+        bench.manifest(&format!("{name}/selfplay.manifest.json"))["settings"]["game"].clone()
+    };
+    assert_eq!(game("dlshogi")["repetition"], "dlshogi");
+    let katago = game("katago");
+    assert_eq!(katago["search"]["puct"]["root-noise"]["dirichlet"]["concentration"], 10.83);
+    assert_eq!(katago["reduced-visits"]["min"], 350);
+    assert_eq!(katago["policy-opening"]["mean-moves"], 6.5);
+    let gumbel = serde_json::json!({"moves": 16, "visits": 50.0, "scale": 1.0});
+    assert_eq!(game("nshogi")["search"]["gumbel"], gumbel);
+}
+
+#[test]
+fn a_share_of_the_games_starts_from_positions_of_earlier_games() {
+    let bench = Bench::new();
+    bench.games("earlier", &GAMES);
+    let earlier = fs::read(bench.path("earlier/selfplay.hcpe3")).unwrap();
+    let earlier: Vec<Game> = read(&earlier);
+    let words = [
+        "--model=hashed",
+        "--games=200",
+        "--max-moves=1",
+        "--root-mate=0,0",
+        "--forks=earlier/selfplay.hcpe3",
+        "--fork-prob=0.25",
+    ];
+    let forked: Vec<_> =
+        read(&bench.games("forked", &words)).into_iter().map(|game| game.start).collect();
+    let start = Position::start().setup();
+    let count = forked.iter().filter(|opening| **opening != start).count();
+    assert!((30..75).contains(&count), "{count}");
+    let mut known: Vec<_> = Vec::new();
+    for game in &earlier {
+        known.extend(game.records().into_iter().map(|record| record.unwrap().setup));
+    }
+    assert!(forked.iter().all(|opening| *opening == start || known.contains(opening)));
+    for shard in ["--shard=2/2", "--shard=1/2"] {
+        bench.run("shards", &[&words[..], &[shard]].concat()).succeeds();
+    }
+    let shards = read(&only_output(&bench.path("shards")));
+    assert!(shards.iter().map(|game| &game.start).eq(&forked));
+    let manifest = bench.manifest("forked/selfplay.manifest.json");
+    assert_eq!(manifest["settings"]["fork-prob"], 0.25);
+    assert_eq!(manifest["inputs"][0]["file"], "earlier/selfplay.hcpe3");
+}
+
+#[test]
 fn games_are_written_in_every_format() {
     let bench = Bench::new();
     let games = |to: &str| bench.games(to, &[&GAMES[..], &["--to", to]].concat());

@@ -112,7 +112,8 @@ impl GumbelSearch {
 }
 
 impl Scored {
-    /// The better move is greater. Of equal scores, the more probable move comes first, then the one with the smaller code.
+    /// The better move is greater. Of equal scores, the more probable move comes first, then the one with the smaller
+    /// code.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         self.score
             .total_cmp(&other.score)
@@ -135,8 +136,8 @@ fn mixed_value(nodes: &Nodes, root: u32) -> f64 {
     if priors > 0.0 { (evaluation + visits * values / priors) / (1.0 + visits) } else { evaluation }
 }
 
-/// For each simulation, the number of visits that its move has before it: in each round, all remaining moves get the same
-/// number of visits. Then the better half remains, but at least two moves.
+/// For each simulation, the number of visits that its move has before it: in each round, all remaining moves get the
+/// same number of visits. Then the better half remains, but at least two moves.
 fn planned_visits(moves: usize, simulations: u32) -> Vec<u32> {
     let simulations = simulations as usize;
     let rounds = moves.next_power_of_two().ilog2().max(1) as usize;

@@ -35,8 +35,8 @@ pub(crate) fn with_dirichlet(noise: DirichletNoise, seed: u64, policy: &[f32]) -
 }
 
 /// The share of each move in the concentration (`KataGo`, `Search::computeDirichletAlphaDistribution`): half is divided
-/// equally, half in proportion to the logarithm of the probability, if it is above the mean. Probabilities above 1 % count
-/// as 1 %.
+/// equally, half in proportion to the logarithm of the probability, if it is above the mean. Probabilities above 1 %
+/// count as 1 %.
 fn shares(policy: &[f32]) -> Vec<f64> {
     let count = policy.len() as f64;
     let logs: Vec<f64> =

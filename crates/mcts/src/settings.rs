@@ -68,8 +68,8 @@ pub enum RootNoise {
     Dirichlet(DirichletNoise),
 }
 
-/// Dirichlet noise whose parameters depend on the policy: half of their sum is divided equally among the legal moves, the
-/// other half among the moves that are more probable than others. `KataGo`'s "shaped" noise.
+/// Dirichlet noise whose parameters depend on the policy: half of their sum is divided equally among the legal moves,
+/// the other half among the moves that are more probable than others. `KataGo`'s "shaped" noise.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DirichletNoise {
@@ -81,9 +81,9 @@ pub struct DirichletNoise {
 
 /// Choice of the root's moves by "Policy improvement by planning with Gumbel" (Danihelka et al. 2022), instead of PUCT.
 ///
-/// A move has the score g + ln P + (`visits` + largest number of visits) · `scale` · Q, where g is a random number with a
-/// Gumbel distribution, and Q is a probability of a win. The moves with the best scores get equal numbers of visits, then
-/// half of them, until two are left ("sequential halving").
+/// A move has the score g + ln P + (`visits` + largest number of visits) · `scale` · Q, where g is a random number with
+/// a Gumbel distribution, and Q is a probability of a win. The moves with the best scores get equal numbers of visits,
+/// then half of them, until two are left ("sequential halving").
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GumbelRoot {

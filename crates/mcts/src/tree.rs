@@ -137,8 +137,8 @@ impl Tree {
         self.has_noise = false;
     }
 
-    /// Plans a number of simulations for this position, which a search by Gumbel scores needs. Must be called before the
-    /// first simulation.
+    /// Plans a number of simulations for this position, which a search by Gumbel scores needs. Must be called before
+    /// the first simulation.
     pub const fn plan(&mut self, simulations: u32) {
         self.planned = simulations;
     }

@@ -75,8 +75,8 @@ pub struct ReducedVisits {
     pub weight: f32,
 }
 
-/// Moves at the start of a game that are drawn from the policy of the network, with weights P^(1/T), without a search. They
-/// are not for training. `KataGo` starts games so (`policyInitAreaProp`, `policyInitAreaTemperature`).
+/// Moves at the start of a game that are drawn from the policy of the network, with weights P^(1/T), without a search.
+/// They are not for training. `KataGo` starts games so (`policyInitAreaProp`, `policyInitAreaTemperature`).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicyOpening {

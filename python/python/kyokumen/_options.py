@@ -247,6 +247,8 @@ class SelfPlayOptions(RunOptions, Devices, total=False):
     games: int
     openings: _Path | None
     openings_filter: bool
+    forks: _Path | None
+    fork_prob: float | None
     from_: str | None
     to: str | None
     seed: int | None
@@ -262,9 +264,16 @@ class SelfPlayOptions(RunOptions, Devices, total=False):
     fpu: float | None
     fpu_root: float | None
     noise: int | None
+    dirichlet_concentration: float | None
+    dirichlet_weight: float | None
+    gumbel: int | None
+    gumbel_visits: float | None
+    gumbel_scale: float | None
     policy_temperature: float | None
     no_early_stop: bool
     extensions: int | None
+    policy_moves: float | None
+    policy_moves_temperature: float | None
     random_plies: int | None
     random_temperature: float | None
     random_temperature_drop: float | None
@@ -274,6 +283,10 @@ class SelfPlayOptions(RunOptions, Devices, total=False):
     resign_playthrough: float | None
     cheap_search_prob: float | None
     cheap_search_visits: int | None
+    reduce_visits_threshold: float | None
+    reduce_visits_lookback: int | None
+    reduced_visits_min: int | None
+    reduced_visits_weight: float | None
     max_moves: int | None
     drop_max_moves: bool
     min_moves: int | None

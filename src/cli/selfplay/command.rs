@@ -5,8 +5,12 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
-use kyokumen_mcts::{Exploration, FirstPlay, MateLimits, Puct};
-use kyokumen_selfplay::{CheapSearch, GameSettings, RepetitionRule, RunSettings};
+use kyokumen_mcts::{
+    DirichletNoise, Exploration, FirstPlay, GumbelRoot, MateLimits, Puct, RootNoise,
+};
+use kyokumen_selfplay::{
+    CheapSearch, GameSettings, PolicyOpening, ReducedVisits, RepetitionRule, RunSettings,
+};
 use serde_json::{Map, Value, json};
 
 use super::{GameArgs, PuctName, RepetitionName, SelfPlayArgs, summary};
@@ -33,8 +37,17 @@ use crate::storage::quantity::quantity;
 use crate::storage::signals::Interrupt;
 use crate::usi::{EngineSettings, SearchLimit};
 
+/// Default of `--cache-mb`.
+const CACHE_MIB: usize = 256;
 /// Default of `--cheap-search-visits`, that of `KataGo`'s configurations.
 const CHEAP_SEARCH_VISITS: u32 = 100;
+/// Default of `--dirichlet-weight`, that of `KataGo`'s configurations.
+const DIRICHLET_WEIGHT: f32 = 0.25;
+/// Default of `--fork-prob`: the sum of `earlyForkGameProb` and `forkGameProb` in `KataGo`'s configurations.
+const FORK_PROB: f32 = 0.05;
+/// Default of the options that begin with `--reduce`, those of `KataGo`'s configurations.
+const REDUCED_VISITS: ReducedVisits =
+    ReducedVisits { threshold: 0.9, lookback: 3, min: 100, weight: 0.1 };
 
 pub(in crate::cli) fn call(args: SelfPlayArgs) -> anyhow::Result<Call> {
     let dry_run = args.dry_run;
@@ -179,12 +192,14 @@ impl SelfPlayArgs {
     }
 
     fn request(self) -> anyhow::Result<SelfPlayRequest> {
+        let fork_prob = check_share("--fork-prob", self.fork_prob.unwrap_or(FORK_PROB))?;
         let mate_table_mib = self.game.hash_mb.unwrap_or(MATE_TABLE_MIB);
         check_table(mate_table_mib)?;
         Ok(SelfPlayRequest {
             players: self.players()?,
             openings: self.openings,
             from: self.from,
+            forks: self.forks.map(|file| (file, fork_prob)),
             openings_filter: self.openings_filter,
             files: self.files,
             to: self
@@ -198,7 +213,7 @@ impl SelfPlayArgs {
                 batch: self.batch.unwrap_or(BATCH),
                 groups: self.groups.unwrap_or(1),
                 mate_table_mib,
-                cache_mib: self.cache_mb.unwrap_or(0),
+                cache_mib: self.cache_mb.unwrap_or(CACHE_MIB),
             },
         })
     }
@@ -210,7 +225,8 @@ impl GameArgs {
         let search = &mut game.search;
         search.puct = self.puct()?;
         let limits = |(depth, nodes)| MateLimits { depth, nodes };
-        set(&mut search.puct.root_noise_per_mille, self.noise);
+        search.gumbel = self.gumbel();
+        set(&mut search.puct.root_noise, self.root_noise());
         set(&mut search.draw_value, self.draw_value);
         set(&mut search.leaf_mate, self.leaf_mate.map(limits));
         set(&mut search.root_mate, self.root_mate.map(limits));
@@ -227,6 +243,11 @@ impl GameArgs {
             prob,
             visits: self.cheap_search_visits.unwrap_or(CHEAP_SEARCH_VISITS),
         });
+        game.reduced_visits = self.reduced_visits();
+        game.policy_opening = self.policy_moves.map(|mean_moves| PolicyOpening {
+            mean_moves,
+            temperature: self.policy_moves_temperature.unwrap_or(1.0),
+        });
         set(&mut game.max_moves, self.max_moves);
         set(&mut game.min_moves, self.min_moves);
         game.early_stop = !self.no_early_stop;
@@ -237,6 +258,31 @@ impl GameArgs {
         };
         check(&game)?;
         Ok(game)
+    }
+
+    fn root_noise(&self) -> Option<RootNoise> {
+        let dirichlet = self.dirichlet_concentration.map(|concentration| DirichletNoise {
+            concentration,
+            weight: self.dirichlet_weight.unwrap_or(DIRICHLET_WEIGHT),
+        });
+        dirichlet.map(RootNoise::Dirichlet).or(self.noise.map(RootNoise::PerMille))
+    }
+
+    fn gumbel(&self) -> Option<GumbelRoot> {
+        self.gumbel.map(|moves| GumbelRoot {
+            moves,
+            visits: self.gumbel_visits.unwrap_or(50.0),
+            scale: self.gumbel_scale.unwrap_or(1.0),
+        })
+    }
+
+    fn reduced_visits(&self) -> Option<ReducedVisits> {
+        self.reduce_visits_threshold.map(|threshold| ReducedVisits {
+            threshold,
+            lookback: self.reduce_visits_lookback.unwrap_or(REDUCED_VISITS.lookback),
+            min: self.reduced_visits_min.unwrap_or(REDUCED_VISITS.min),
+            weight: self.reduced_visits_weight.unwrap_or(REDUCED_VISITS.weight),
+        })
     }
 
     /// Returns the named variant with the given constants. `dlshogi-2018` has none.
@@ -295,21 +341,35 @@ fn check(game: &GameSettings) -> anyhow::Result<()> {
     if game.playouts == 0 {
         return Err(Usage("--playouts: expected at least 1".to_owned()).into());
     }
-    if game.search.puct.root_noise_per_mille > 1000 {
+    let noise = game.search.puct.root_noise;
+    if let RootNoise::PerMille(1001..) = noise {
         return Err(Usage("--noise: expected at most 1000".to_owned()).into());
     }
     positive("--random-temperature", game.opening.temperature)?;
-    for (option, value) in [
+    if let Some(opening) = game.policy_opening {
+        positive("--policy-moves-temperature", opening.temperature)?;
+        not_negative("--policy-moves", opening.mean_moves)?;
+    }
+    if let Some(gumbel) = game.search.gumbel {
+        not_negative("--gumbel-visits", gumbel.visits)?;
+        not_negative("--gumbel-scale", gumbel.scale)?;
+    }
+    let mut shares = vec![
         ("--draw-value", game.search.draw_value),
         ("--resign", game.resign),
         ("--resign-playthrough", game.resign_playthrough),
         ("--cheap-search-prob", game.cheap_search.map_or(0.0, |cheap| cheap.prob)),
-    ] {
-        if !(0.0..=1.0).contains(&value) {
-            return Err(
-                Usage(format!("{option}: expected a number from 0 to 1, not {value}")).into()
-            );
-        }
+    ];
+    if let Some(reduced) = game.reduced_visits {
+        shares.push(("--reduce-visits-threshold", reduced.threshold));
+        shares.push(("--reduced-visits-weight", reduced.weight));
+    }
+    if let RootNoise::Dirichlet(noise) = noise {
+        positive("--dirichlet-concentration", noise.concentration)?;
+        shares.push(("--dirichlet-weight", noise.weight));
+    }
+    for (option, value) in shares {
+        check_share(option, value)?;
     }
     let not_negatives = [
         ("--random-temperature-drop", game.opening.temperature_drop),
@@ -320,6 +380,14 @@ fn check(game: &GameSettings) -> anyhow::Result<()> {
         not_negative(option, value)?;
     }
     Ok(())
+}
+
+fn check_share(option: &str, value: f32) -> Result<f32, Usage> {
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err(Usage(format!("{option}: expected a number from 0 to 1, not {value}")))
+    }
 }
 
 fn not_negative(option: &str, value: f32) -> Result<f32, Usage> {

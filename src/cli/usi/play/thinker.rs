@@ -274,6 +274,7 @@ impl Worker {
         let mut mate = RootMate::begin(request, &self.searcher)?;
         let settings = MctsSettings {
             puct: Puct::DLSHOGI_GAMES,
+            gumbel: None,
             draw_value: request.draw_value,
             leaf_mate: LEAF_MATE,
             root_mate: MateLimits::NONE,
