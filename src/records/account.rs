@@ -108,7 +108,7 @@ pub struct OutputEntry {
     pub kind: OutputKind,
     /// Number of records or lines.
     pub records: u64,
-    /// Number of games, if the format holds games. Only `shuffle`, `dedup`, `split`, `sample` and `interleave` state it.
+    /// Number of games, if the format holds games. Stated by `shuffle`, `dedup`, `split`, `sample` and `interleave`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub games: Option<u64>,
     /// Size in bytes.
