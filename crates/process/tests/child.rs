@@ -41,7 +41,12 @@ fn the_last_messages_arrive_before_the_end_is_reported() {
         format!("echo one >&2; printf '%0{}d\\n\\r\\ntwo' 0 >&2; exit 3", MAX_LINE_BYTES + 1);
     let (sender, messages) = channel();
     let command = ["sh", "-c", &script].map(str::to_owned);
-    let on_message = move |line: &str| sender.send(line.to_owned()).unwrap();
+    let on_message = move |line: &str| {
+        if line == "one" {
+            thread::sleep(Duration::from_millis(200));
+        }
+        sender.send(line.to_owned()).unwrap();
+    };
     let mut child = ChildProcess::start(&command, on_message).unwrap();
     assert!(matches!(child.line(&long()), Err(Fault::Ended(_))));
     let messages: Vec<_> = messages.try_iter().collect();
