@@ -407,10 +407,8 @@ fn a_dry_run_estimates_time_and_size() {
         let text = command.run().text();
         assert!(text.contains("write "), "{text}");
         // 300 records are few enough to measure all of them.
-        assert!(
-            text.contains("\n300 records: about 0 s with 2 threads (95 % confidence, "),
-            "{text}"
-        );
+        assert!(text.contains("\n300 records: about "), "{text}");
+        assert!(text.contains(" s with 2 threads (95 % confidence, "), "{text}");
         assert!(text.contains("from 300 sampled records)"), "{text}");
         let outputs = format!("\noutputs: about {kib} KiB, between {kib} and {kib} KiB\n");
         assert!(text.contains(&outputs), "{text}");
