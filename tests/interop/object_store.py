@@ -330,7 +330,7 @@ def long_run(bench):
     """A filter that lasts long enough to be killed on any machine: its command, its duration. Runs it once."""
     bench.put("long.hcp", sample())
     duration, nodes = 0, 1000
-    while duration < 2:
+    while duration < 4:
         nodes *= 3
         search = ["--hash-mb", "1", "--threads", "1", "--nodes", str(nodes)]
         common = ["filter", url("long.hcp"), "--name", "in", "--progress", "none", *search]

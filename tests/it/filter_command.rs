@@ -401,8 +401,10 @@ fn a_dry_run_estimates_time_and_size() {
     let dir = Dir::new();
     let lines: Vec<u8> =
         records(300, 11).iter().flat_map(|record| encoded(Format::Sfen, record)).collect();
-    for (input, kib) in [(dir.write("a.hcp", good(300)), 13.5), (dir.write("b.sfen", &lines), 31.6)]
-    {
+    dir.write("a.hcp", good(300));
+    dir.write("b.sfen", &lines);
+    // The lines contain the name of the input as it was given.
+    for (input, kib) in [("a.hcp", 13.5), ("b.sfen", 31.6)] {
         let command = gen_filter(&dir).args([input]).args(["-o", "out", "--dry-run"]);
         let text = command.run().text();
         assert!(text.contains("write "), "{text}");

@@ -39,7 +39,10 @@ impl Efforts {
         let by_policy = settings.policy_opening.map_or(0, |opening| {
             // The number has an exponential distribution. A share of exactly 0 would be infinite.
             let share = f64::from(unit(seed ^ POLICY_OPENING, number)).max(1e-9);
-            (f64::from(opening.mean_moves) * -libm::log(share)) as u16
+            let moves = f64::from(opening.mean_moves) * -libm::log(share);
+            #[expect(clippy::cast_sign_loss, reason = "the logarithm of a share is not positive")]
+            let moves = moves as u16;
+            moves
         });
         Self { settings, seed, number, by_policy, values: Vec::new() }
     }
@@ -84,9 +87,11 @@ impl Efforts {
             return full;
         }
         let saved = part * full.simulations.saturating_sub(reduced.min) as f32;
+        #[expect(clippy::cast_sign_loss, reason = "`part` is positive")]
+        let saved = saved as u32;
         let share = 1.0 - part * (1.0 - reduced.weight);
         Effort {
-            simulations: full.simulations - saved as u32,
+            simulations: full.simulations - saved,
             is_for_training: full.is_for_training && self.unit(REDUCED, ply) < share,
             ..full
         }
@@ -117,7 +122,9 @@ mod tests {
         let mut simulations = 0;
         for number in 0..2_000 {
             let mut efforts = Efforts::new(settings, 1, number);
-            values.iter().for_each(|value| efforts.push_value(*value));
+            for value in values {
+                efforts.push_value(*value);
+            }
             let effort = efforts.at(50);
             simulations = effort.simulations;
             training += u32::from(effort.is_for_training);
@@ -146,7 +153,7 @@ mod tests {
         let settings = GameSettings { policy_opening: opening, ..GameSettings::default() };
         let moves = |number| {
             let efforts = Efforts::new(settings, 1, number);
-            (0..).take_while(|&ply| efforts.at(ply).simulations == 0).count()
+            (0..u16::MAX).take_while(|&ply| efforts.at(ply).simulations == 0).count()
         };
         let sum: usize = (0..2_000).map(moves).sum();
         // The part after the decimal point is cut off, so the mean is about 0.5 smaller.

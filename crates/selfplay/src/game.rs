@@ -298,6 +298,7 @@ pub fn best_value(root: &Root, best: RootMove) -> f32 {
 
 /// The improved policy as visits.
 fn improved(result: &GumbelResult) -> Vec<VisitedMove> {
+    #[expect(clippy::cast_sign_loss, reason = "a probability is not negative")]
     let visits = |p: f32| (p * POLICY_VISITS).round() as u16;
     let moves = result.policy.iter();
     let moves = moves.map(|&(m, p)| VisitedMove { best_move: m, visits: visits(p) });
