@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # Keys of times and of values that depend on times, for example checksums of manifests with times.
 VARIES = {
     "copying_elapsed_ms", "elapsed_ms", "elapsed_s", "ended_unix_s", "games_per_s", "make_unmake_elapsed_ms", "nodes_per_s",
-    "parents", "records_per_s", "resumed_from", "saved",
+    "modified_unix_ns", "parents", "records_per_s", "resumed_from", "saved",
 }  # fmt: skip
 FILL = "move=none,eval=0,ply=0,result=draw"
 SMALL = 4 << 20
@@ -126,7 +126,8 @@ def run(programs, file, line):
                 for word in (sorted(str(p.relative_to(folder)) for p in folder.glob(pattern)) if "*" in pattern else [pattern])
             ]
             ran = subprocess.run([programs / "kyokumen", *words], cwd=folder, capture_output=True, check=False)
-            stdout, status = stdout + ran.stdout, ran.returncode
+            # Paths in JSON have backslashes on Windows.
+            stdout, status = stdout + ran.stdout.replace(rb"\\", b"/"), ran.returncode
         found = {"-": stdout}
         for path in sorted(folder.rglob("*")):
             if path.is_file() and not (file and path == folder / file.name):

@@ -404,7 +404,7 @@ fn a_dry_run_estimates_time_and_size() {
     dir.write("a.hcp", good(300));
     dir.write("b.sfen", &lines);
     // The lines contain the name of the input as it was given.
-    for (input, kib) in [("a.hcp", 13.5), ("b.sfen", 31.6)] {
+    for (input, kib) in [("a.hcp", 12.7), ("b.sfen", 30.8)] {
         let command = gen_filter(&dir).args([input]).args(["-o", "out", "--dry-run"]);
         let text = command.run().text();
         assert!(text.contains("write "), "{text}");
