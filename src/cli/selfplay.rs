@@ -157,8 +157,8 @@ pub(super) struct EngineGameArgs {
     #[arg(long, help_heading = heading::ENGINE, value_name = "MS", value_parser = whole_number::<u64>(1..))]
     pub(super) byoyomi: Option<u64>,
 
-    /// Number of lines to search, sent as the option `MultiPV`. With 2 or more, hcpe3 gets 1,000 visits in all. A move
-    /// whose winning probability is lower by 0.03 has 1/e of the visits
+    /// Number of lines to search, sent as the option `MultiPV`. With 2 or more, hcpe3 gets about 1,000 visits in
+    /// all. A move whose winning probability is 0.03 lower than that of the best move has 1/e of its visits
     #[arg(long, help_heading = heading::ENGINE, value_name = "K", value_parser = whole_number::<u32>(1..=593))]
     pub(super) multipv: Option<u32>,
 
@@ -186,7 +186,7 @@ pub(super) struct GameArgs {
     pub(super) puct: Option<PuctName>,
 
     /// INIT in c(N) = ln((N + BASE + 1) / BASE) + INIT, the weight of the network's probabilities at a position with N
-    /// visits [default: 1.49]
+    /// visits. ln is dlshogi's approximation [default: 1.49]
     #[arg(long, value_name = "INIT", value_parser = decimal_number)]
     pub(super) c_init: Option<f32>,
 
@@ -213,13 +213,14 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "K", value_parser = decimal_number)]
     pub(super) fpu_root: Option<f32>,
 
-    /// Noise at the root: in N of 1,000 cases the probability P of a move counts as (P + 1) / 2 [default: 3]
+    /// Noise at the root: in each simulation, the probability P of each move counts as (P + 1) / 2 in N of 1,000 cases
+    /// [default: 3]
     #[arg(long, value_name = "N", value_parser = whole_number::<u16>(..))]
     pub(super) noise: Option<u16>,
 
     /// Shaped Dirichlet noise at the root, as in `KataGo`: P counts as (1 − W) · P + W · η. η is drawn once for each
-    /// search from a Dirichlet distribution whose parameters have this sum. Half of the sum is divided equally, half
-    /// among the moves with more than the mean of ln P
+    /// search from a Dirichlet distribution whose parameters have this sum. Half of the sum is divided equally among
+    /// the moves, half among those whose ln P is above the mean
     #[arg(long, value_name = "SUM", value_parser = decimal_number, conflicts_with = "noise")]
     pub(super) dirichlet_concentration: Option<f32>,
 
@@ -227,9 +228,10 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "W", value_parser = decimal_number, requires = "dirichlet_concentration")]
     pub(super) dirichlet_weight: Option<f32>,
 
-    /// Choose moves at the root by g + ln P + (V + most visits) · S · Q instead of PUCT, where g has a Gumbel
-    /// distribution: N moves share the simulations, then the better half of them, and so on. In hcpe3 the visits are
-    /// the improved policy, 10,000 in all (Danihelka et al. 2022)
+    /// Choose moves at the root by g + ln P + (V + most visits of a move) · S · Q instead of PUCT. P is the probability
+    /// from the network, Q the mean value of the move, and g has a Gumbel distribution. N moves share the simulations,
+    /// then the better half of them, and so on (Danihelka et al. 2022). In hcpe3 the visits are the softmax of this sum
+    /// without g, about 10,000 in all
     #[arg(
         long,
         value_name = "N",
@@ -255,13 +257,13 @@ pub(super) struct GameArgs {
     pub(super) no_early_stop: bool,
 
     /// Maximum number of times to extend a search by half of --playouts. A search is extended if its most visited move
-    /// has less than 1.2 times the visits of the next one when the search would stop. Searches for moves that are
-    /// chosen at random are not extended [default: 2]
+    /// has less than 1.2 times the visits of the next one when the search would stop. Only searches with all --playouts
+    /// are extended, and not those for moves that are chosen at random [default: 2]
     #[arg(long, value_name = "N", value_parser = whole_number::<u8>(..))]
     pub(super) extensions: Option<u8>,
 
-    /// Mean number of moves at the start of a game that are drawn from the policy with weights P^(1/T), without a
-    /// search. The number has an exponential distribution. These moves replace random moves [default: 0]
+    /// Draw the first moves of a game from the policy with weights P^(1/T), without a search. Their number has an
+    /// exponential distribution with mean MOVES and is rounded down. They count towards --random-plies [default: 0]
     #[arg(long, value_name = "MOVES", value_parser = decimal_number)]
     pub(super) policy_moves: Option<f32>,
 
@@ -281,8 +283,8 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "T", value_parser = decimal_number)]
     pub(super) random_temperature_drop: Option<f32>,
 
-    /// Sort the moves by visits and end the list before the first move whose value is more than VALUE below that of the
-    /// best move. The random choice is among the moves of this list [default: 0.015]
+    /// Random moves come from the list sorted by visits, which ends before the first move whose value is more than
+    /// VALUE below that of the best move [default: 0.015]
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) random_cutoff: Option<f32>,
 
@@ -309,8 +311,9 @@ pub(super) struct GameArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..), requires = "cheap_search_prob")]
     pub(super) cheap_search_visits: Option<u32>,
 
-    /// Use fewer simulations instead of resigning, as `KataGo` does: if |2v − 1| exceeds VALUE in favour of the same
-    /// side in the last positions, the number of simulations decreases linearly to --reduced-visits-min at 1
+    /// Use fewer simulations in decided games: if |2v − 1| exceeds VALUE in favour of the same side in the last
+    /// positions, the number of simulations decreases linearly to --reduced-visits-min at 1. `KataGo` does this instead
+    /// of resigning, which needs `--resign 1`
     #[arg(long, value_name = "VALUE", value_parser = decimal_number)]
     pub(super) reduce_visits_threshold: Option<f32>,
 
@@ -336,7 +339,7 @@ pub(super) struct GameArgs {
     #[arg(long)]
     pub(super) drop_max_moves: bool,
 
-    /// Drop games with fewer moves; the manifest counts them [default: 0]
+    /// Drop games with fewer than MOVES moves; the manifest counts them [default: 0]
     #[arg(long, value_name = "MOVES", value_parser = whole_number::<u16>(..))]
     pub(super) min_moves: Option<u16>,
 

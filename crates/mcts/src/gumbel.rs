@@ -12,7 +12,7 @@ use crate::settings::GumbelRoot;
 pub struct GumbelResult {
     /// The move to play: of the moves with the most visits, the one with the best score.
     pub best: Move,
-    /// The improved policy: the probabilities of all moves that are not proven to lose, in falling order.
+    /// The improved policy: the probabilities of all moves that are not proven to lose, in descending order.
     pub policy: Vec<(Move, f32)>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct GumbelSearch {
     settings: GumbelRoot,
     /// Selects the random numbers. `None`: all are 0.
     seed: Option<u64>,
-    /// For each simulation the number of visits of the move that it takes.
+    /// For each simulation, the number of visits that its move has before it.
     visits: Vec<u32>,
 }
 
@@ -52,7 +52,7 @@ impl GumbelSearch {
     /// The move that the next simulation takes. `None` if all moves were visited and lose.
     ///
     /// The number of moves that have exactly the planned visits shrinks when moves are proven to lose. Then moves with
-    /// similar numbers of visits take their place.
+    /// the nearest numbers of visits take their place.
     pub(crate) fn choose(&self, nodes: &Nodes, root: u32) -> Option<Chosen> {
         let simulation = nodes.get(root).visits as usize;
         let planned = self.visits.get(simulation).copied().unwrap_or(u32::MAX);

@@ -16,7 +16,7 @@ pub struct MctsSettings {
     pub draw_value: f32,
     /// Limits of the mate search at each new leaf, for the side to move. No search with 0 nodes.
     pub leaf_mate: MateLimits,
-    /// Limits of the mate search at the root. No search with 0 nodes.
+    /// Limits of the mate search before each move of a game. No search with 0 nodes.
     pub root_mate: MateLimits,
 }
 
@@ -69,7 +69,8 @@ pub enum RootNoise {
 }
 
 /// Dirichlet noise whose parameters depend on the policy: half of their sum is divided equally among the legal moves,
-/// the other half among the moves that are more probable than others. `KataGo`'s "shaped" noise.
+/// the other half among the moves whose ln P is above the mean, in proportion to the difference. `KataGo`'s "shaped"
+/// noise.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DirichletNoise {
@@ -81,9 +82,9 @@ pub struct DirichletNoise {
 
 /// Choice of the root's moves by "Policy improvement by planning with Gumbel" (Danihelka et al. 2022), instead of PUCT.
 ///
-/// A move has the score g + ln P + (`visits` + largest number of visits) · `scale` · Q, where g is a random number with
-/// a Gumbel distribution, and Q is a probability of a win. The moves with the best scores get equal numbers of visits,
-/// then half of them, until two are left ("sequential halving").
+/// A move has the score g + ln P + (`visits` + largest number of visits of a move) · `scale` · Q, where g is a random
+/// number with a Gumbel distribution, or 0 in searches without noise, and Q is the mean value of the move. The moves
+/// with the best scores get equal numbers of visits, then half of them, until two are left ("sequential halving").
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct GumbelRoot {
@@ -125,7 +126,7 @@ impl Exploration {
 /// The natural logarithm of a positive number, approximated by its binary exponent and a parabola over its fraction.
 ///
 /// dlshogi uses the same approximation (`usi/fastmath.h`, from Leela Chess Zero). Just above 1 it is 7 % smaller than
-/// the logarithm, so a search with the exact logarithm would not have dlshogi's visits.
+/// the logarithm, so a search with the exact logarithm would distribute visits differently from dlshogi.
 fn approximate_ln(x: f32) -> f32 {
     const BIAS: f32 = 127.0;
     let bits = x.to_bits();
@@ -141,8 +142,8 @@ fn approximate_ln(x: f32) -> f32 {
 pub enum FirstPlay {
     /// Q is this number, and u is 1.
     Constant(f32),
-    /// Q is the value of the node minus k · √S, at least 0, and u is √N. S is the sum of P over the simulations below
-    /// the node. P of a move counts each time the move is chosen, so S grows with the visits.
+    /// Q is the mean value of the node minus k · √S, at least 0, and u is √N. S is the sum of P over the simulations
+    /// below the node. P of a move counts each time the move is chosen, so S grows with the visits.
     Reduced {
         /// k at the root.
         root: f32,

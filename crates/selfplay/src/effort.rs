@@ -1,4 +1,5 @@
-//! How much a game spends on each of its positions. Only the settings, its seed, its number and its values decide.
+//! How much a game spends on each of its positions. It depends only on the settings, the seed, the number of the
+//! game and the values so far.
 
 use kyokumen_game::random::SplitMix64;
 
@@ -37,7 +38,7 @@ pub(crate) struct Efforts {
 impl Efforts {
     pub(crate) fn new(settings: GameSettings, seed: u64, number: u64) -> Self {
         let by_policy = settings.policy_opening.map_or(0, |opening| {
-            // The number has an exponential distribution. A share of exactly 0 would be infinite.
+            // The number has an exponential distribution. A share of 0 would give an infinite number.
             let share = f64::from(unit(seed ^ POLICY_OPENING, number)).max(1e-9);
             let moves = f64::from(opening.mean_moves) * -libm::log(share);
             #[expect(clippy::cast_sign_loss, reason = "the logarithm of a share is not positive")]

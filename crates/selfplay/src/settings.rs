@@ -1,4 +1,4 @@
-//! Settings of a game. The game depends only on them, its number, the seed and the evaluator.
+//! Settings of a game. A game depends only on them, its opening, its number, the seed and the evaluator.
 
 use kyokumen_mcts::{MateLimits, MctsSettings};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct GameSettings {
     /// Fewer simulations in decided games.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduced_visits: Option<ReducedVisits>,
-    /// Moves that the policy chooses, before the random moves of `opening`.
+    /// Moves that the policy chooses. They count towards the random moves of `opening`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy_opening: Option<PolicyOpening>,
     /// Whether a search ends as soon as the second move cannot catch up any more. Not in a search by Gumbel scores.
@@ -33,7 +33,7 @@ pub struct GameSettings {
     /// Maximum number of moves. A game that reaches it is a draw.
     pub max_moves: u16,
     /// Share of the games without resignation, from 0 to 1. They show how often a side that would have resigned does
-    /// not lose. `resign-playthrough` of Leela Chess Zero; `AlphaGo Zero` played 10 % of its games so.
+    /// not lose. `resign-playthrough` of Leela Chess Zero; `AlphaGo Zero` played 10 % of its games this way.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub resign_playthrough: f32,
     /// The repetition of a position that ends a game.
@@ -54,18 +54,19 @@ fn is_zero(number: &f32) -> bool {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CheapSearch {
-    /// Share of the positions that are searched so, from 0 to 1.
+    /// Share of the positions that are searched this way, from 0 to 1.
     pub prob: f32,
     /// Simulations for such a position.
     pub visits: u32,
 }
 
-/// Fewer simulations when one side has been winning for some time, instead of its resignation. The names are those of
-/// `KataGo`'s options that begin with `reduceVisits` or `reducedVisits`.
+/// Fewer simulations when one side has been winning for some time. The least |2v − 1| of the last `lookback` searched
+/// positions counts, where v is the probability of a win. `KataGo` does this instead of resigning. The names are those
+/// of `KataGo`'s options that begin with `reduceVisits` or `reducedVisits`.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ReducedVisits {
-    /// |2v − 1| above which visits are reduced, where v is the probability of a win.
+    /// |2v − 1| above which visits are reduced.
     pub threshold: f32,
     /// Number of searched positions in a row in which the same side must exceed the threshold.
     pub lookback: u8,
@@ -76,11 +77,11 @@ pub struct ReducedVisits {
 }
 
 /// Moves at the start of a game that are drawn from the policy of the network, with weights P^(1/T), without a search.
-/// They are not for training. `KataGo` starts games so (`policyInitAreaProp`, `policyInitAreaTemperature`).
+/// They are not for training. `KataGo` starts games this way (`policyInitAreaProp`, `policyInitAreaTemperature`).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicyOpening {
-    /// Mean number of moves. The number has an exponential distribution.
+    /// Mean of the exponential distribution of the number of moves, which is rounded down.
     pub mean_moves: f32,
     /// T.
     pub temperature: f32,
