@@ -15,7 +15,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use kyokumen_network::{Evaluator, is_reproducible};
-use kyokumen_selfplay::{FinishedGame, Games, GamesError, Openings, Player, StartPosition};
+use kyokumen_selfplay::{
+    FinishedGame, Games, GamesError, Openings, Opponent, Opponents, Player, StartPosition,
+};
 
 use crate::engine::metrics::Metrics;
 use crate::engine::progress::ProgressDisplay;
@@ -25,7 +27,9 @@ use crate::jobs::run::{Completed, Opened, Run};
 use crate::jobs::run_files::RunFiles;
 use crate::records::output_kind::OutputKind;
 use crate::records::sink::Sinks;
-use engine_player::{EngineGames, EnginePlayer, PairedOpenings};
+use crate::shogi::Color;
+use crate::storage::platform;
+use engine_player::{EngineGames, EnginePlayer, OpponentEngine, PairedOpenings};
 use evaluators::Model;
 use finished::{count, count_match, encoded};
 use openings::RunOpenings;
@@ -128,7 +132,7 @@ type Devices = Vec<Box<dyn Evaluator>>;
 
 /// The players, ready to play.
 enum Started {
-    Networks(Vec<Devices>),
+    Networks(Vec<Devices>, Opponents),
     Engines(Vec<Box<dyn Player>>),
 }
 
@@ -136,7 +140,7 @@ enum Started {
 /// evaluations of all devices are bit-identical regardless of the place of a position in a batch.
 fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Started, bool), Error> {
     let (models, policy_temperature) = match &plan.players {
-        Players::Networks { models, policy_temperature } => (models, *policy_temperature),
+        Players::Networks { models, policy_temperature, .. } => (models, *policy_temperature),
         Players::Engines { engines, threads } => {
             let games = Arc::new(EngineGames {
                 engines: engines.clone(),
@@ -165,7 +169,20 @@ fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Started, bool), Er
         }
     }
     let networks = networks.into_iter().map(|(_, devices)| devices).collect();
-    Ok((Started::Networks(networks), all_reproducible))
+    let opponents = opponents(plan);
+    let is_reproducible = all_reproducible && opponents.players.is_empty();
+    Ok((Started::Networks(networks, opponents), is_reproducible))
+}
+
+/// The opponents of the networks: one process for each of the games that usually wait for one, but at most one per core.
+fn opponents(plan: &SelfPlayPlan) -> Opponents {
+    let Players::Networks { models, opponent: Some((engine, share)), .. } = &plan.players else {
+        return Opponents::default();
+    };
+    let games = models.len() * plan.run.groups * plan.run.batch;
+    let count = ((games as f32 * share).ceil() as usize).clamp(1, platform::threads(0));
+    let player = || Box::new(OpponentEngine::new(engine.clone())) as Box<dyn Opponent>;
+    Opponents { share: *share, players: (0..count).map(|_| player()).collect() }
 }
 
 /// Loads the networks, grouped by model: a model given several times is one network on several devices.
@@ -230,8 +247,9 @@ impl Play {
         let openings: Box<dyn Openings> =
             if plan.players.is_match() { Box::new(PairedOpenings(openings)) } else { openings };
         let games = match players {
-            Started::Networks(networks) => {
-                Games::play(plan.game, plan.run, plan.seed, numbers, openings, networks)
+            Started::Networks(networks, opponents) => {
+                let (game, run) = (plan.game, plan.run);
+                Games::play_against(game, run, plan.seed, numbers, openings, networks, opponents)
             }
             Started::Engines(players) => Games::by_players(numbers, openings, players),
         };
@@ -298,8 +316,14 @@ impl Play {
         let is_match = self.plan.players.is_match();
         let counts = &mut self.run.progress_mut().games;
         count(counts, game);
-        if is_match {
-            count_match(counts, game);
+        // The side of the first engine, or of a network with an opponent.
+        let side = match game.game.opponent {
+            Some(side) => Some(!side),
+            None if is_match && game.number.is_multiple_of(2) => Some(Color::Black),
+            None => is_match.then_some(Color::White),
+        };
+        if let Some(side) = side {
+            count_match(counts, game, side);
         }
         Ok(())
     }

@@ -147,8 +147,16 @@ pub(super) struct SelfPlayArgs {
 
 /// Options of games by engines.
 #[derive(Args, Clone, Debug, Default)]
-#[group(conflicts_with = "model")]
 pub(super) struct EngineGameArgs {
+    /// Command line of a USI engine that plays one side of a share of the games of networks. Its moves are not for
+    /// training, and hcpe3 marks these games. The run is not reproducible
+    #[arg(long, help_heading = heading::ENGINE, value_name = "COMMAND", conflicts_with = "engine")]
+    pub(super) opponent_engine: Option<String>,
+
+    /// Share of the games, from 0 to 1, against --opponent-engine [default: 0.1]
+    #[arg(long, help_heading = heading::ENGINE, value_name = "SHARE", value_parser = decimal_number, requires = "opponent_engine")]
+    pub(super) opponent_share: Option<f32>,
+
     /// Nodes per move, sent as `go nodes N`
     #[arg(long, help_heading = heading::ENGINE, value_name = "N", value_parser = whole_number::<u64>(1..), conflicts_with = "byoyomi")]
     pub(super) nodes: Option<u64>,

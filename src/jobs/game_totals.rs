@@ -117,10 +117,10 @@ pub struct GameCounts {
     pub endings: BTreeMap<String, u64>,
     /// All games by result: `black`, `white`, `draw`.
     pub results: BTreeMap<String, u64>,
-    /// Results of the first of two engines as Black.
+    /// Results of the first of two engines as Black, or of the networks against the opponent engine.
     #[serde(default, skip_serializing_if = "MatchResults::is_empty")]
     pub first_as_black: MatchResults,
-    /// Results of the first of two engines as White.
+    /// The same as White.
     #[serde(default, skip_serializing_if = "MatchResults::is_empty")]
     pub first_as_white: MatchResults,
     /// Moves of the written games.

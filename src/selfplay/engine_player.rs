@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kyokumen_mcts::{LeafSearch, Root, RootMove};
 use kyokumen_selfplay::{
-    Course, FinishedGame, GameCounts, GameSettings, Next, Openings, Player, candidates, draw,
+    Course, FinishedGame, GameCounts, GameSettings, Next, Openings, Opponent, OpponentMove,
+    OpponentTurn, Player, candidates, draw,
 };
 
 use crate::error::{Error, ErrorKind};
@@ -134,6 +135,83 @@ impl Player for EnginePlayer {
     }
 }
 
+/// An engine that plays one side of games against a network.
+pub(super) struct OpponentEngine {
+    engine: EngineSettings,
+    process: Option<UsiProcess>,
+    /// The game that it has played last.
+    number: Option<u64>,
+}
+
+impl OpponentEngine {
+    /// Prepares an opponent. The engine is started for its first move.
+    pub(super) const fn new(engine: EngineSettings) -> Self {
+        Self { engine, process: None, number: None }
+    }
+
+    fn choose_once(
+        &mut self,
+        turn: &OpponentTurn,
+        stop: &AtomicBool,
+    ) -> Result<OpponentMove, Error> {
+        let process = match &mut self.process {
+            Some(process) => process,
+            none => none.insert(self.engine.start(stop)?),
+        };
+        if self.number != Some(turn.number) {
+            process.send("usinewgame");
+            self.number = Some(turn.number);
+        }
+        let mut command = format!("position sfen {} moves", turn.opening);
+        for m in &turn.moves {
+            command.extend([" ", &m.to_string()]);
+        }
+        let found = search(process, (&command, &turn.position), self.engine.limit, stop)?;
+        match found.best_move {
+            BestMove::Move(m) => Ok(OpponentMove::Move { m, eval_cp: found.score.eval_cp() }),
+            BestMove::Resign => Ok(OpponentMove::Resign),
+            BestMove::Win => Err(illegal("win", &command)),
+            BestMove::Illegal(text) => Err(illegal(&text, &command)),
+        }
+    }
+}
+
+impl Opponent for OpponentEngine {
+    /// If the engine fails, a new process chooses the move.
+    fn choose(
+        &mut self,
+        turn: &OpponentTurn,
+        stop: &AtomicBool,
+    ) -> Result<Option<OpponentMove>, Box<dyn StdError + Send + Sync>> {
+        let mut tries = 1;
+        loop {
+            let error = match self.choose_once(turn, stop) {
+                Ok(chosen) => return Ok(Some(chosen)),
+                Err(_) if stop.load(Ordering::Relaxed) => return Ok(None),
+                Err(error) => error,
+            };
+            (self.process, self.number) = (None, None);
+            if tries == TRIES || matches!(error.kind(), ErrorKind::NotStarted) {
+                return Err(error.into());
+            }
+            tracing::warn!("{error}; the move of game {} is searched again", turn.number);
+            tries += 1;
+        }
+    }
+}
+
+impl Drop for OpponentEngine {
+    fn drop(&mut self) {
+        if let Some(process) = self.process.take() {
+            process.quit();
+        }
+    }
+}
+
+fn illegal(text: &str, command: &str) -> Error {
+    Error::evaluation(format!("the engine sent `bestmove {text}` after `{command}`"))
+}
+
 impl Drop for EnginePlayer {
     fn drop(&mut self) {
         for process in self.processes.iter_mut().filter_map(Option::take) {
@@ -181,8 +259,8 @@ impl<'a> EngineGame<'a> {
                 return Ok(true);
             }
             // The rules were checked before the search.
-            BestMove::Win => return Err(self.illegal("win")),
-            BestMove::Illegal(text) => return Err(self.illegal(&text)),
+            BestMove::Win => return Err(illegal("win", &self.command)),
+            BestMove::Illegal(text) => return Err(illegal(&text, &self.command)),
         };
         if let EngineScore::Centipawns(eval_cp) = found.score
             && self.course.resigns(&self.position, value_of_eval(eval_cp, EVAL_SCALE))
@@ -201,10 +279,6 @@ impl<'a> EngineGame<'a> {
             ..Played::new(played, 0)
         });
         Ok(false)
-    }
-
-    fn illegal(&self, text: &str) -> Error {
-        Error::evaluation(format!("the engine sent `bestmove {text}` after `{}`", self.command))
     }
 
     fn make(&mut self, played: Played) {

@@ -7,6 +7,7 @@ use kyokumen_selfplay::FinishedGame;
 use crate::format::{EncodeError, Fill, Format, GameResult, encode, write_game};
 use crate::jobs::game_totals::GameCounts;
 use crate::records::output_kind::EncodedRecords;
+use crate::shogi::Color;
 
 /// Encodes the whole game if the format holds games, otherwise its positions for training.
 pub(super) fn encoded(
@@ -28,9 +29,9 @@ pub(super) fn encoded(
     Ok(encoded)
 }
 
-/// Counts a game of two engines from the view of the first, which is Black in games with an even number.
-pub(super) fn count_match(totals: &mut GameCounts, finished: &FinishedGame) {
-    let plays_black = finished.number.is_multiple_of(2);
+/// Counts a game from the view of the first player, which plays `side`.
+pub(super) fn count_match(totals: &mut GameCounts, finished: &FinishedGame, side: Color) {
+    let plays_black = side == Color::Black;
     let results = if plays_black { &mut totals.first_as_black } else { &mut totals.first_as_white };
     match finished.game.result.unwrap_or(GameResult::Draw) {
         GameResult::Draw => results.draws += 1,

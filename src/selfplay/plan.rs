@@ -66,6 +66,8 @@ pub enum Players {
         models: Vec<Model>,
         /// Temperature of the policy: its logits are divided by this.
         policy_temperature: f32,
+        /// An engine that plays one side of a share of the games, from 0 to 1.
+        opponent: Option<(EngineSettings, f32)>,
     },
     /// USI engines.
     Engines {
@@ -80,6 +82,16 @@ impl Players {
     /// Whether two engines play a match.
     pub fn is_match(&self) -> bool {
         matches!(self, Self::Engines { engines, .. } if engines.len() == 2)
+    }
+
+    /// The engines: those that play, or the opponent of the networks.
+    fn engines(&self) -> &[EngineSettings] {
+        match self {
+            Self::Networks { opponent, .. } => {
+                opponent.as_ref().map_or(&[], |(engine, _)| std::slice::from_ref(engine))
+            }
+            Self::Engines { engines, .. } => engines,
+        }
     }
 
     /// The networks, or the names of the programs of engines.
@@ -144,15 +156,16 @@ impl SelfPlayPlan {
         files.check_resumable(&[])?;
         files.claim(&mut claims(&request, &inputs)?, [])?;
         let numbers = numbers(request.games, shard)?;
-        let (networks, engines) = match &request.players {
+        let networks: Vec<NetworkEntry> = match &request.players {
             Players::Networks { models, .. } => {
-                (models.iter().map(Model::entry).collect::<Result<_, _>>()?, Vec::new())
+                models.iter().map(Model::entry).collect::<Result<_, _>>()?
             }
-            Players::Engines { engines, .. } => {
-                let entry = |engine: &EngineSettings| engine.entry(&AtomicBool::new(false));
-                (Vec::new(), engines.iter().map(entry).collect::<Result<_, _>>()?)
-            }
+            Players::Engines { .. } => Vec::new(),
         };
+        let engines = request.players.engines().iter();
+        let engines: Vec<Map<String, Value>> = engines
+            .map(|engine| engine.entry(&AtomicBool::new(false)))
+            .collect::<Result<_, _>>()?;
         let identity = identity(&request, shard, to, (&networks, &engines), &inputs);
         let positions = request.openings.as_deref().zip(openings.as_ref());
         let positions =
@@ -232,8 +245,12 @@ fn identity(
         "networks": distinct,
     });
     match &request.players {
-        Players::Networks { policy_temperature, .. } => {
+        Players::Networks { policy_temperature, opponent, .. } => {
             settings["policy-temperature"] = as_written(policy_temperature);
+            if let Some((_, share)) = opponent {
+                settings["opponent-share"] = as_written(share);
+                settings["engines"] = json!(engines);
+            }
         }
         Players::Engines { .. } => settings["engines"] = json!(engines),
     }

@@ -2,7 +2,7 @@
 //! network.
 
 use kyokumen::format::{Format, Game, Reader};
-use kyokumen::shogi::Position;
+use kyokumen::shogi::{Color, Position};
 use serde_json::Value;
 use snapbox::{assert_data_eq, str};
 
@@ -12,9 +12,11 @@ const ENGINE: &str = concat!("'", env!("CARGO_BIN_EXE_kyokumen"), "' usi --model
 const UNIFORM: &str = concat!("'", env!("CARGO_BIN_EXE_kyokumen"), "' usi --model uniform");
 
 fn selfplay(dir: &Dir, out: &str, words: &[&str]) -> TestCommand {
-    let common = ["--games=8", "--nodes=20", "--max-moves=30", "--hash-mb=1", "--root-mate=5,100"];
+    let common = ["--nodes=20", "--max-moves=30", "--hash-mb=1", "--root-mate=5,100"];
     let command = ["selfplay", "-o", out, "--progress", "none", "--engine-option", "USI_Hash=1"];
-    dir.kyokumen(command).args(common).args(words)
+    let count =
+        if words.iter().any(|word| word.starts_with("--games")) { &[][..] } else { &["--games=8"] };
+    dir.kyokumen(command).args(common).args(count).args(words)
 }
 
 fn games(dir: &Dir, out: &str) -> Vec<Game> {
@@ -66,11 +68,34 @@ fn two_engines_play_each_opening_twice() {
     }
     assert!(games[0].start != games[2].start);
     let counts = &dir.json("out/selfplay.manifest.json")["games"];
-    let sum = |results: &Value| -> u64 {
-        ["wins", "draws", "losses"].iter().map(|name| results[name].as_u64().unwrap()).sum()
-    };
     assert_eq!([sum(&counts["first_as_black"]), sum(&counts["first_as_white"])], [4, 4]);
     assert!(ran.stderr.contains(" wins, draws, losses (as Black "), "{}", ran.stderr);
+}
+
+#[test]
+fn an_engine_plays_against_a_network() {
+    let dir = Dir::new();
+    let words = ["--model=hashed", "--opponent-engine", UNIFORM, "--opponent-share=0.5"];
+    let ran = selfplay(&dir, "out", &[&words[..], &["--games=20", "--playouts=20"]].concat());
+    let ran = ran.succeeds();
+    let games = games(&dir, "out");
+    let bytes = dir.read("out/selfplay.hcpe3");
+    assert_eq!(games[0].opponent.map_or(0, |side| 1 + side as u8), bytes[35]);
+    let sides = |side| games.iter().filter(|game| game.opponent == side).count() as u64;
+    let [black, white] = [sides(Some(Color::Black)), sides(Some(Color::White))];
+    assert!(black > 0 && white > 0 && sides(None) > 0, "{black} {white}");
+    let manifest = dir.json("out/selfplay.manifest.json");
+    // The counts are those of the network.
+    assert_eq!(sum(&manifest["games"]["first_as_black"]), white);
+    assert_eq!(sum(&manifest["games"]["first_as_white"]), black);
+    assert_eq!(manifest["reproducible"], false);
+    assert_eq!(manifest["settings"]["opponent-share"], 0.5);
+    assert_eq!(manifest["engines"][0]["nodes"], 20);
+    assert!(ran.stderr.contains("the network against "), "{}", ran.stderr);
+}
+
+fn sum(results: &Value) -> u64 {
+    ["wins", "draws", "losses"].iter().filter_map(|name| results[name].as_u64()).sum()
 }
 
 #[test]
@@ -113,6 +138,11 @@ error: --engine needs --nodes or --byoyomi
     for words in [
         &["--games=1", "--engine=x", "--model=hashed", "--nodes=1"][..],
         &["--games=1", "--model=hashed", "--nodes=1"],
+        &["--games=1", "--model=hashed", "--opponent-engine=x"],
+        &["--games=1", "--model=hashed", "--opponent-engine=x", "--nodes=1", "--opponent-share=2"],
+        &["--games=1", "--model=hashed", "--opponent-engine=x", "--nodes=1", "--multipv=2"],
+        &["--games=1", "--model=hashed", "--opponent-share=0.5"],
+        &["--games=1", "--engine=x", "--opponent-engine=x", "--nodes=1"],
         &["--games=1", "--engine=x", "--engine=y", "--engine=z", "--nodes=1"],
         &["--games=1", "--engine=x", "--nodes=1", "--byoyomi=1"],
         &["--games=1"],

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use kyokumen_shogi::{Position, Setup};
+use kyokumen_shogi::{Color, Position, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::record::Record;
@@ -30,6 +30,8 @@ pub struct Game {
     pub announced: Option<usize>,
     /// Whether this is a position without a game, for example a diagram or a problem. It is one record.
     pub is_position: bool,
+    /// The side that another program has played against a network (hcpe3).
+    pub opponent: Option<Color>,
     /// Names, dates, comments and other information about the game.
     pub info: GameInfo,
 }
@@ -48,6 +50,7 @@ impl Game {
             broken: None,
             announced: None,
             is_position: false,
+            opponent: None,
             info: GameInfo::default(),
         }
     }

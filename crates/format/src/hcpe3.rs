@@ -3,7 +3,7 @@
 //! The layout follows dlshogi's `HuffmanCodedPosAndEval3`, `MoveInfo` and `MoveVisits` (`cppshogi.h`). The meaning of
 //! the fields follows its tools (`dlshogi/utils/*hcpe3*.py`). See `docs/formats/hcpe3.md`.
 
-use kyokumen_shogi::{Move, Position, Setup};
+use kyokumen_shogi::{Color, Move, Position, Setup};
 
 use super::error::{DecodeError, DecodeErrorKind, EncodeError};
 use super::field::{Field, Fields};
@@ -41,6 +41,7 @@ pub(super) const SPEC: Spec = Spec {
 pub(crate) const HEADER_BYTES: usize = packed::LEN + 4;
 pub(crate) const MOVES_AT: usize = packed::LEN;
 pub(crate) const RESULT_AT: usize = packed::LEN + 2;
+const OPPONENT_AT: usize = packed::LEN + 3;
 /// Move, evaluation and number of candidates, 16 bits each.
 const MOVE_BYTES: usize = 6;
 /// Move and visits, 16 bits each.
@@ -157,6 +158,11 @@ fn read(chunk: &[u8]) -> Result<Game, DecodeError> {
     let result = chunk[RESULT_AT];
     (game.result, game.ending) = (absolute_result(result), ending_of_flags(result));
     game.announced = Some(moves.into());
+    game.opponent = match chunk[OPPONENT_AT] {
+        1 => Some(Color::Black),
+        2 => Some(Color::White),
+        _ => None,
+    };
     let mut at = HEADER_BYTES;
     while at < chunk.len() {
         match read_move(chunk, at) {
@@ -229,8 +235,9 @@ fn write(game: &Game, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     let result = game.result.ok_or(missing(Field::Result))?;
     out.extend_from_slice(&packed::encode(Family::Apery, &game.start)?);
     push(out, checked_length("moves", game.moves.len(), u16::MAX)?);
-    // The opponent is not known for games from other formats. dlshogi uses 0 for games against itself.
-    out.extend_from_slice(&[result_with_flags(result, game.ending), 0]);
+    // dlshogi uses 0 for games against itself, 1 if a USI engine was Black, and 2 if one was White.
+    let opponent = game.opponent.map_or(0, |side| 1 + side as u8);
+    out.extend_from_slice(&[result_with_flags(result, game.ending), opponent]);
     for played in &game.moves {
         let eval_cp = played.eval_cp.ok_or(missing(Field::EvalCp))?;
         let not_searched = [not_searched(played.best_move)];

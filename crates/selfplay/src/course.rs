@@ -48,6 +48,11 @@ impl Course {
         }
     }
 
+    /// The moves made.
+    pub fn moves(&self) -> &[Played] {
+        &self.game.moves
+    }
+
     /// Number of moves made.
     pub fn ply(&self) -> u16 {
         u16::try_from(self.game.moves.len()).unwrap_or(u16::MAX)

@@ -1,6 +1,8 @@
 //! One game from its opening to its end, advanced simulation by simulation.
 
-use kyokumen_format::{EVAL_SCALE, Game, MATE_EVAL, Played, VisitedMove, eval_of_value};
+use kyokumen_format::{
+    EVAL_SCALE, Game, GameResult, MATE_EVAL, Played, VisitedMove, eval_of_value,
+};
 use kyokumen_game::random::SplitMix64;
 use kyokumen_mcts::{GumbelResult, Leaf, LeafSearch, Root, RootMove, Simulation, Tree};
 use kyokumen_network::Batch;
@@ -9,6 +11,7 @@ use kyokumen_shogi::{Color, Position, PositionHistory};
 use crate::choice::{draw, draw_by_policy};
 use crate::course::{Course, Next};
 use crate::effort::{Effort, Efforts};
+use crate::opponents::{OpponentMove, OpponentTurn};
 use crate::settings::GameSettings;
 
 /// Sum of the visits that stand for a policy improved by Gumbel scores.
@@ -30,6 +33,23 @@ pub struct SelfPlayGame {
     /// The effort for the current position.
     effort: Effort,
     counts: GameCounts,
+    opening: Position,
+    /// The side that an opponent plays.
+    opponent: Option<Color>,
+    turn: Turn,
+    /// Whether the opponent has resigned.
+    has_ended: bool,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Turn {
+    /// The network's.
+    Network,
+    /// The opponent's. It has not been asked yet.
+    Opponent,
+    /// The opponent's. It has been asked.
+    Asked,
 }
 
 /// Numbers of simulations, positions and moves of a game.
@@ -88,6 +108,8 @@ impl Dropped {
 pub enum Step {
     /// The position that [`SelfPlayGame::push`] adds to a batch must be evaluated.
     Evaluate,
+    /// The opponent must choose a move. Other games can go on.
+    Opponent,
     /// The game has ended.
     Ended,
 }
@@ -112,12 +134,34 @@ impl SelfPlayGame {
             playouts: None,
             extensions: 0,
             counts: GameCounts::default(),
+            opening: opening.clone(),
+            opponent: None,
+            turn: Turn::Network,
+            has_ended: false,
         }
+    }
+
+    /// Lets an opponent play this side.
+    #[must_use]
+    pub const fn against(mut self, side: Option<Color>) -> Self {
+        self.opponent = side;
+        self
+    }
+
+    /// Its number.
+    pub const fn number(&self) -> u64 {
+        self.number
     }
 
     /// Continues until an evaluation is needed or the game ends.
     pub fn step(&mut self, mates: &mut LeafSearch) -> Step {
         loop {
+            if self.has_ended {
+                return Step::Ended;
+            }
+            if self.turn != Turn::Network {
+                return Step::Opponent;
+            }
             let Some(playouts) = self.playouts else {
                 if self.begin_position(mates) {
                     return Step::Ended;
@@ -164,6 +208,35 @@ impl SelfPlayGame {
         self.counts.simulations += 1;
     }
 
+    /// The question to the opponent, if it has not been asked yet.
+    pub fn take_turn(&mut self) -> Option<OpponentTurn> {
+        let is_new = self.turn == Turn::Opponent;
+        self.turn = Turn::Asked;
+        is_new.then(|| OpponentTurn {
+            number: self.number,
+            opening: self.opening.clone(),
+            moves: self.course.moves().iter().map(|played| played.best_move).collect(),
+            position: self.tree.position().clone(),
+        })
+    }
+
+    /// Receives the answer of the opponent. Its moves are not for training.
+    pub fn answer_opponent(&mut self, answer: OpponentMove) {
+        self.turn = Turn::Network;
+        match answer {
+            OpponentMove::Move { m, eval_cp } => self.make(Played {
+                eval_cp: Some(eval_cp),
+                is_not_for_training: true,
+                ..Played::new(m, 0)
+            }),
+            OpponentMove::Resign => {
+                let winner = !self.tree.position().side_to_move();
+                self.course.end(GameResult::win_of(winner), None);
+                self.has_ended = true;
+            }
+        }
+    }
+
     /// The position that waits for an evaluation.
     pub(crate) const fn waiting(&self) -> &Position {
         self.leaf.position()
@@ -176,7 +249,9 @@ impl SelfPlayGame {
 
     /// Returns the game after its end.
     pub fn finish(self) -> FinishedGame {
-        self.course.finish(self.number, self.counts)
+        let mut finished = self.course.finish(self.number, self.counts);
+        finished.game.opponent = self.opponent;
+        finished
     }
 
     /// Ends the game if the rules require it, plays a move that needs no search, or starts a search. Returns whether
@@ -185,6 +260,9 @@ impl SelfPlayGame {
         match self.course.next(self.tree.position(), self.tree.history(), mates) {
             Next::Ended => return true,
             Next::Forced(played) => self.make(played),
+            Next::Choice if self.opponent == Some(self.tree.position().side_to_move()) => {
+                self.turn = Turn::Opponent;
+            }
             Next::Choice => {
                 self.effort = self.efforts.at(self.course.ply());
                 let Effort { simulations, has_noise, .. } = self.effort;

@@ -16,14 +16,15 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use kyokumen_format::PositionKey;
 use kyokumen_mcts::LeafSearch;
 use kyokumen_network::{Batch, Evaluator, NetworkError};
-use kyokumen_search::{STACK_BYTES, TableError};
+use kyokumen_search::STACK_BYTES;
 use kyokumen_shogi::Position;
-use thiserror::Error;
 
 use crate::cache::EvaluationCache;
 use crate::device::Device;
+use crate::error::GamesError;
 use crate::figures::{Counters, Figures};
 use crate::game::{FinishedGame, SelfPlayGame, Step};
+use crate::opponents::{OpponentQueue, Opponents, Request, choose_moves, opponents_side};
 use crate::players::{self, Player};
 use crate::settings::GameSettings;
 
@@ -64,46 +65,6 @@ pub struct RunSettings {
     pub mate_table_mib: usize,
     /// Size of each device's cache of evaluations, in MiB. 0: no cache.
     pub cache_mib: usize,
-}
-
-/// Why no more games can be played. All games yielded before are complete.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum GamesError {
-    /// A device cannot evaluate.
-    #[error("device {device} gives no evaluations")]
-    Evaluation {
-        /// Its number, from 0.
-        device: usize,
-        /// The cause.
-        source: NetworkError,
-    },
-    /// An opening cannot be read.
-    #[error("game {number} has no opening")]
-    Opening {
-        /// Number of the game.
-        number: u64,
-        /// The cause.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// A player cannot play a game.
-    #[error("game {number} cannot be played")]
-    Player {
-        /// Number of the game.
-        number: u64,
-        /// The cause.
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// The system cannot start a thread.
-    #[error("cannot start a thread")]
-    Thread(#[source] std::io::Error),
-    /// All threads have ended, although no device reported an error and some games are not played. The cause is a
-    /// device that reports a cancelled evaluation without a request to cancel.
-    #[error("all threads have ended before the last game")]
-    Ended,
-    /// The memory for the table of a mate search cannot be allocated.
-    #[error("cannot start a mate search")]
-    Table(#[from] TableError),
 }
 
 /// A message of a thread: a finished game, or the number of a game that is not played.
@@ -169,6 +130,28 @@ impl Games {
         openings: Box<dyn Openings>,
         networks: Vec<Vec<Box<dyn Evaluator>>>,
     ) -> Result<Self, GamesError> {
+        let opponents = Opponents::default();
+        Self::play_against(settings, run, seed, numbers, openings, networks, opponents)
+    }
+
+    /// Like [`Self::play`]. In a share of the games an opponent plays one side.
+    ///
+    /// # Errors
+    ///
+    /// [`GamesError::Thread`].
+    ///
+    /// # Panics
+    ///
+    /// Like [`Self::play`].
+    pub fn play_against(
+        settings: GameSettings,
+        run: RunSettings,
+        seed: u64,
+        numbers: Range<u64>,
+        openings: Box<dyn Openings>,
+        networks: Vec<Vec<Box<dyn Evaluator>>>,
+        opponents: Opponents,
+    ) -> Result<Self, GamesError> {
         let is_played = !networks.is_empty() && networks.iter().all(|devices| !devices.is_empty());
         assert!(
             is_played && run.groups > 0 && run.batch > 0,
@@ -182,6 +165,8 @@ impl Games {
         let run = RunSettings { batch: run.batch.min(count.div_ceil(groups).max(1)), ..run };
         let slots = (groups * run.batch) as u64;
         let (mut games, sender) = Self::begin(numbers, openings, networks.len(), slots);
+        let share = opponents.share;
+        let requests = games.start_opponents(opponents, &sender)?;
         let shared = Arc::clone(&games.shared);
         let devices = networks.into_iter().enumerate();
         let devices =
@@ -209,6 +194,8 @@ impl Games {
                     mates: LeafSearch::try_new(run.mate_table_mib)?,
                     cache: cache.clone(),
                     keys: Vec::new(),
+                    slots: Vec::new(),
+                    opponents: requests.clone().map(|all| OpponentQueue::new(share, all)),
                 };
                 let thread = thread::Builder::new().name(format!("games-{device_number}"));
                 let thread = thread.stack_size(STACK_BYTES).spawn(move || group.run());
@@ -239,6 +226,29 @@ impl Games {
             games.threads.push(thread.map_err(GamesError::Thread)?);
         }
         Ok(games)
+    }
+
+    /// Starts a thread for each opponent. Returns the sender of their questions, if there are some.
+    fn start_opponents(
+        &mut self,
+        opponents: Opponents,
+        sender: &Sender<Result<Delivery, GamesError>>,
+    ) -> Result<Option<Sender<Request>>, GamesError> {
+        if opponents.players.is_empty() {
+            return Ok(None);
+        }
+        let (requests, questions) = unbounded();
+        for (number, mut player) in opponents.players.into_iter().enumerate() {
+            let (shared, sender) = (Arc::clone(&self.shared), sender.clone());
+            let worker = Worker { shared, network: 0, sender };
+            let questions = questions.clone();
+            let thread = thread::Builder::new().name(format!("opponent-{number}"));
+            let thread = thread.stack_size(STACK_BYTES).spawn(move || {
+                worker.run(|worker| choose_moves(worker, player.as_mut(), &questions));
+            });
+            self.threads.push(thread.map_err(GamesError::Thread)?);
+        }
+        Ok(Some(requests))
     }
 
     /// Prepares the games of a range of numbers, for threads that deliver to the sender.
@@ -474,6 +484,9 @@ struct Group {
     cache: Option<Arc<EvaluationCache>>,
     /// The positions of the batch, if there is a cache.
     keys: Vec<PositionKey>,
+    /// The game of each position of the batch.
+    slots: Vec<usize>,
+    opponents: Option<OpponentQueue>,
 }
 
 impl Group {
@@ -488,6 +501,10 @@ impl Group {
         while !shared.stop.load(Ordering::Relaxed) {
             self.search()?;
             if self.batch.is_empty() {
+                if !self.games.is_empty() {
+                    self.receive_moves(true);
+                    continue;
+                }
                 if self.worker.is_out_of_games() {
                     break;
                 }
@@ -500,8 +517,8 @@ impl Group {
                 break;
             }
             Counters::add(&shared.counters.simulations, self.batch.len() as u64);
-            for (slot, game) in self.games.iter_mut().enumerate() {
-                game.answer(self.batch.policy(slot), self.batch.value(slot));
+            for (slot, &game) in self.slots.iter().enumerate() {
+                self.games[game].answer(self.batch.policy(slot), self.batch.value(slot));
             }
             if let Some(cache) = &self.cache {
                 for (slot, key) in self.keys.drain(..).enumerate() {
@@ -519,11 +536,15 @@ impl Group {
         let shared = Arc::clone(&self.worker.shared);
         let counters = &shared.counters;
         self.batch.clear();
+        self.slots.clear();
+        self.receive_moves(false);
+        let share = self.opponents.as_ref().map_or(0.0, |opponents| opponents.share);
         let mut i = 0;
         while i < self.run.batch {
             if i == self.games.len() {
                 let Some((number, opening)) = self.worker.begin()? else { break };
-                self.games.push(SelfPlayGame::new(self.settings, self.seed, number, &opening));
+                let game = SelfPlayGame::new(self.settings, self.seed, number, &opening);
+                self.games.push(game.against(opponents_side(share, self.seed, number)));
             }
             let before = self.games[i].counts();
             let step = self.games[i].step(&mut self.mates);
@@ -539,6 +560,15 @@ impl Group {
                         continue;
                     }
                     self.games[i].push(&mut self.batch);
+                    self.slots.push(i);
+                    i += 1;
+                }
+                Step::Opponent => {
+                    if let (Some(turn), Some(opponents)) =
+                        (self.games[i].take_turn(), &self.opponents)
+                    {
+                        opponents.send(turn);
+                    }
                     i += 1;
                 }
                 Step::Ended => {
@@ -548,6 +578,15 @@ impl Group {
             }
         }
         Ok(())
+    }
+
+    /// Passes the moves of opponents to their games.
+    fn receive_moves(&mut self, waits: bool) {
+        let Some(opponents) = &self.opponents else { return };
+        for (number, answer) in opponents.answers(waits) {
+            let game = self.games.iter_mut().find(|game| game.number() == number);
+            game.expect("a game waits for its answer").answer_opponent(answer);
+        }
     }
 
     /// Answers a waiting game if its position is in the cache.

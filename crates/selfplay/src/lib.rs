@@ -9,17 +9,21 @@ mod choice;
 mod course;
 mod device;
 mod effort;
+mod error;
 mod figures;
 mod game;
 mod groups;
+mod opponents;
 mod players;
 mod settings;
 
 pub use choice::draw;
 pub use course::{Course, Next};
+pub use error::GamesError;
 pub use figures::Figures;
 pub use game::{Dropped, FinishedGame, GameCounts, SelfPlayGame, Step, best_value, candidates};
-pub use groups::{Games, GamesError, Openings, RunSettings, StartPosition};
+pub use groups::{Games, Openings, RunSettings, StartPosition};
+pub use opponents::{Opponent, OpponentMove, OpponentTurn, Opponents};
 pub use players::Player;
 pub use settings::{
     CheapSearch, GameSettings, PolicyOpening, RandomOpening, ReducedVisits, RepetitionRule,

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use kyokumen_shogi::Position;
 
+use crate::error::GamesError;
 use crate::figures::Counters;
 use crate::game::FinishedGame;
-use crate::groups::{GamesError, Worker};
+use crate::groups::Worker;
 
 /// Plays whole games on a thread of its own.
 pub trait Player: Send {

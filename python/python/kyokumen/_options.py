@@ -239,6 +239,8 @@ class RelabelOptions(JobOptions, Devices, total=False):
 class SelfPlayOptions(RunOptions, Devices, total=False):
     model: _Paths | None
     engine: str | Sequence[str] | None
+    opponent_engine: str | None
+    opponent_share: float | None
     nodes: int | None
     byoyomi: int | None
     multipv: int | None

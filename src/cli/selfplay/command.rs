@@ -13,7 +13,7 @@ use kyokumen_selfplay::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{GameArgs, PuctName, RepetitionName, SelfPlayArgs, summary};
+use super::{EngineGameArgs, GameArgs, PuctName, RepetitionName, SelfPlayArgs, summary};
 use crate::cli::call::{Call, RunReport};
 use crate::cli::exit::{ExitStatus, Usage, run_error};
 use crate::cli::json_lines;
@@ -43,6 +43,8 @@ const CACHE_MIB: usize = 256;
 const CHEAP_SEARCH_VISITS: u32 = 100;
 /// Default of `--dirichlet-weight`, that of `KataGo`'s configurations.
 const DIRICHLET_WEIGHT: f32 = 0.25;
+/// Default of `--opponent-share`.
+const OPPONENT_SHARE: f32 = 0.1;
 /// Default of `--fork-prob`: the sum of `earlyForkGameProb` and `forkGameProb` in `KataGo`'s configurations.
 const FORK_PROB: f32 = 0.05;
 /// Default of the options that begin with `--reduce`, those of `KataGo`'s configurations.
@@ -117,23 +119,27 @@ fn report(manifest: &GameManifest, folder: &Path) {
     }
 }
 
-/// The result of a match, as wins, draws and losses of the first engine.
+/// The result of a match, as wins, draws and losses of the first engine, or of the networks against an engine.
 fn match_report(totals: &GameTotals) {
-    let [first, second] = &totals.engines[..] else { return };
     let name = |engine: &Map<String, Value>| {
         let shown = ["name", "engine"].into_iter().filter_map(|key| engine.get(key)?.as_str());
         shown.filter(|name| !name.is_empty()).map(str::to_owned).next().unwrap_or_default()
     };
     let (black, white) = (totals.games.first_as_black, totals.games.first_as_white);
     let all = black.plus(white);
+    let (first, second) = match &totals.engines[..] {
+        [first, second] => (name(first), name(second)),
+        [opponent] if all != MatchResults::default() => ("the network".to_owned(), name(opponent)),
+        _ => return,
+    };
     let results =
         |results: MatchResults| format!("{}-{}-{}", results.wins, results.draws, results.losses);
     let elo =
         all.elo().map(|[elo, low, high]| format!(", Elo {elo:+.0} ({low:+.0} to {high:+.0})"));
     say!(
         "{} against {}: {} wins, draws, losses (as Black {}, as White {}){}",
-        name(first),
-        name(second),
+        first,
+        second,
         results(all),
         results(black),
         results(white),
@@ -166,25 +172,13 @@ impl SelfPlayArgs {
             return Ok(Players::Networks {
                 models: Model::of_devices(&self.model, &self.runtime.runtimes()?, self.threads),
                 policy_temperature: positive("--policy-temperature", temperature)?,
+                opponent: self.engines.opponent()?,
             });
         }
         if self.engine.len() > 2 {
             return Err(Usage("--engine: expected one or two engines".to_owned()).into());
         }
-        let limit = match (self.engines.nodes, self.engines.byoyomi) {
-            (Some(nodes), _) => SearchLimit::Nodes(nodes),
-            (None, Some(ms)) => SearchLimit::Byoyomi(ms),
-            (None, None) => {
-                return Err(Usage("--engine needs --nodes or --byoyomi".to_owned()).into());
-            }
-        };
-        let lines = self.engines.multipv.map(|lines| ("MultiPV".to_owned(), lines.to_string()));
-        let options: Vec<_> = self.engines.engine_option.iter().cloned().chain(lines).collect();
-        let patience = self.engines.engine_timeout.unwrap_or(ENGINE_TIMEOUT);
-        let engine = |command: &String| {
-            let command = engine_command(command)?;
-            Ok(EngineSettings { command, options: options.clone(), limit, patience })
-        };
+        let engine = |command: &String| self.engines.settings("--engine", command);
         Ok(Players::Engines {
             engines: self.engine.iter().map(engine).collect::<Result<_, Usage>>()?,
             threads: platform::threads(self.threads.unwrap_or(0)),
@@ -216,6 +210,41 @@ impl SelfPlayArgs {
                 cache_mib: self.cache_mb.unwrap_or(CACHE_MIB),
             },
         })
+    }
+}
+
+impl EngineGameArgs {
+    /// The settings of the engine that an option names.
+    fn settings(&self, option: &str, command: &str) -> Result<EngineSettings, Usage> {
+        let limit = match (self.nodes, self.byoyomi) {
+            (Some(nodes), _) => SearchLimit::Nodes(nodes),
+            (None, Some(ms)) => SearchLimit::Byoyomi(ms),
+            (None, None) => return Err(Usage(format!("{option} needs --nodes or --byoyomi"))),
+        };
+        let lines = self.multipv.map(|lines| ("MultiPV".to_owned(), lines.to_string()));
+        let options = self.engine_option.iter().cloned().chain(lines).collect();
+        let patience = self.engine_timeout.unwrap_or(ENGINE_TIMEOUT);
+        Ok(EngineSettings { command: engine_command(command)?, options, limit, patience })
+    }
+
+    /// The opponent of networks, and its share of the games.
+    fn opponent(&self) -> Result<Option<(EngineSettings, f32)>, Usage> {
+        let Some(command) = &self.opponent_engine else {
+            let is_given = self.nodes.is_some()
+                || self.byoyomi.is_some()
+                || self.engine_timeout.is_some()
+                || !self.engine_option.is_empty();
+            return if is_given || self.multipv.is_some() {
+                Err(Usage("options of engines need --engine or --opponent-engine".to_owned()))
+            } else {
+                Ok(None)
+            };
+        };
+        if self.multipv.is_some() {
+            return Err(Usage("--multipv needs --engine".to_owned()));
+        }
+        let share = check_share("--opponent-share", self.opponent_share.unwrap_or(OPPONENT_SHARE))?;
+        Ok(Some((self.settings("--opponent-engine", command)?, share)))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Games do not depend on the way they are played, and they follow the rules.
 
+mod opponents;
 mod rules;
 mod same;
 
