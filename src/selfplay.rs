@@ -174,13 +174,16 @@ fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Started, bool), Er
     Ok((Started::Networks(networks, opponents), is_reproducible))
 }
 
-/// The opponents of the networks: one process for each of the games that usually wait for one, but at most one per core.
+/// The opponents of the networks: one process for each of the games that usually wait for one, but at most one per
+/// core.
 fn opponents(plan: &SelfPlayPlan) -> Opponents {
     let Players::Networks { models, opponent: Some((engine, share)), .. } = &plan.players else {
         return Opponents::default();
     };
     let games = models.len() * plan.run.groups * plan.run.batch;
-    let count = ((games as f32 * share).ceil() as usize).clamp(1, platform::threads(0));
+    #[expect(clippy::cast_sign_loss, reason = "a share is not negative")]
+    let waiting = (games as f32 * share).ceil() as usize;
+    let count = waiting.clamp(1, platform::threads(0));
     let player = || Box::new(OpponentEngine::new(engine.clone())) as Box<dyn Opponent>;
     Opponents { share: *share, players: (0..count).map(|_| player()).collect() }
 }

@@ -57,7 +57,8 @@ pub enum OpponentMove {
 /// Players for one side of a share of the games.
 #[derive(Default)]
 pub struct Opponents {
-    /// Share of the games, from 0 to 1. The seed and the number of a game decide whether it has an opponent, and its side.
+    /// Share of the games, from 0 to 1. The seed and the number of a game decide whether it has an opponent, and which
+    /// side.
     pub share: f32,
     /// The players. Each chooses one move at a time.
     pub players: Vec<Box<dyn Opponent>>,

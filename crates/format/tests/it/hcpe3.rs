@@ -6,7 +6,7 @@ use kyokumen_format::{
     DecodeErrorKind, EncodeError, Ending, Format, Game, GameResult, Played, VisitedMove, chunks,
     count, records, write_game,
 };
-use kyokumen_shogi::{Move, sfen};
+use kyokumen_shogi::{Color, Move, sfen};
 use kyokumen_testing::game_properties::{check_file, content};
 use kyokumen_testing::games::read_game;
 use kyokumen_testing::literals::{START_HCP, bytes};
@@ -118,7 +118,7 @@ fn flags_give_the_ending() {
             continue;
         };
         assert_eq!(written[34], if byte == "16" { 0x10 } else { bytes[34] });
-        assert_eq!(written[35], 0, "the opponent is not known");
+        assert_eq!((written[35], game.opponent), (2, Some(Color::White)));
     }
 }
 

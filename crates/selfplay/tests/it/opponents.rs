@@ -30,7 +30,9 @@ impl Opponent for Random {
         _: &AtomicBool,
     ) -> Result<Option<OpponentMove>, Box<dyn Error + Send + Sync>> {
         let mut position = turn.opening.clone();
-        turn.moves.iter().for_each(|m| position.make(*m));
+        for m in &turn.moves {
+            position.make(*m);
+        }
         assert_eq!(position, turn.position);
         if turn.moves.len() >= self.fails_at {
             return Err("no move".into());
