@@ -111,7 +111,12 @@ fn inputs(plan: &SelfPlayPlan) -> Vec<String> {
 fn report(manifest: &GameManifest, folder: &Path) {
     say!("{}", summary(&manifest.totals.games));
     if !manifest.totals.reproducible {
-        say!("the evaluations depend on the batch, so another run will not write the same bytes");
+        let reason = if manifest.totals.engines.is_empty() {
+            "the evaluations depend on the batch"
+        } else {
+            "engines may answer differently"
+        };
+        say!("{reason}, so another run will not write the same bytes");
     }
     match_report(&manifest.totals);
     for output in &manifest.outputs {
