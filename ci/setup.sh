@@ -2,8 +2,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CARGO_TERM_COLOR=never
-# Python compiles what is imported. To compile every module of every package takes minutes.
-export PIP_NO_COMPILE=1
 shared_data=$PWD/../shared/data
 python=target/venv/bin/python
 slow_features=parquet,object-store,onnxruntime
