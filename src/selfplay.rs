@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use kyokumen_network::{Evaluator, is_reproducible};
 use kyokumen_selfplay::{
-    FinishedGame, Games, GamesError, Openings, Opponent, Opponents, Player, StartPosition,
+    FinishedGame, Games, GamesError, Networks, Openings, Opponent, Opponents, Player, StartPosition,
 };
 
 use crate::engine::metrics::Metrics;
@@ -132,7 +132,7 @@ type Devices = Vec<Box<dyn Evaluator>>;
 
 /// The players, ready to play.
 enum Started {
-    Networks(Vec<Devices>, Opponents),
+    Networks(Networks),
     Engines(Vec<Box<dyn Player>>),
 }
 
@@ -169,9 +169,9 @@ fn start(plan: &SelfPlayPlan, cancel: &AtomicBool) -> Result<(Started, bool), Er
         }
     }
     let networks = networks.into_iter().map(|(_, devices)| devices).collect();
-    let opponents = opponents(plan);
-    let is_reproducible = all_reproducible && opponents.players.is_empty();
-    Ok((Started::Networks(networks, opponents), is_reproducible))
+    let networks = Networks { devices: networks, opponents: opponents(plan) };
+    let is_reproducible = all_reproducible && networks.opponents.players.is_empty();
+    Ok((Started::Networks(networks), is_reproducible))
 }
 
 /// The opponents of the networks: one process for each of the games that usually wait for one, but at most one per
@@ -250,9 +250,8 @@ impl Play {
         let openings: Box<dyn Openings> =
             if plan.players.is_match() { Box::new(PairedOpenings(openings)) } else { openings };
         let games = match players {
-            Started::Networks(networks, opponents) => {
-                let (game, run) = (plan.game, plan.run);
-                Games::play_against(game, run, plan.seed, numbers, openings, networks, opponents)
+            Started::Networks(networks) => {
+                Games::play(plan.game, plan.run, plan.seed, numbers, openings, networks)
             }
             Started::Engines(players) => Games::by_players(numbers, openings, players),
         };

@@ -176,7 +176,7 @@ impl SelfPlayArgs {
         };
         let run = RunSettings { batch: self.batch.into(), groups, mate_table_mib: 4, cache_mib: 0 };
         let openings = Box::new(StartPosition);
-        let games = Games::play(settings, run, 1, 0..u64::MAX, openings, vec![devices])?;
+        let games = Games::play(settings, run, 1, 0..u64::MAX, openings, vec![devices].into())?;
         Ok(self.rate(|| games.figures().simulations))
     }
 

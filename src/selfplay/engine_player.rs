@@ -118,21 +118,31 @@ impl Player for EnginePlayer {
         opening: &Position,
         stop: &AtomicBool,
     ) -> Result<Option<FinishedGame>, Box<dyn StdError + Send + Sync>> {
-        let mut tries = 1;
-        loop {
-            let error = match self.play_once(number, opening, stop) {
-                Ok(game) => return Ok(Some(game)),
-                Err(_) if stop.load(Ordering::Relaxed) => return Ok(None),
-                Err(error) => error,
-            };
-            self.processes.iter_mut().for_each(|process| *process = None);
-            if tries == TRIES || matches!(error.kind(), ErrorKind::NotStarted) {
+        let again = format!("game {number} starts again");
+        retried(&again, stop, || {
+            self.play_once(number, opening, stop)
+                .inspect_err(|_| self.processes.iter_mut().for_each(|process| *process = None))
+        })
+    }
+}
+
+/// Tries something with engines until it succeeds, at most [`TRIES`] times. `None` if `stop` is set.
+fn retried<T>(
+    again: &str,
+    stop: &AtomicBool,
+    mut attempt: impl FnMut() -> Result<T, Error>,
+) -> Result<Option<T>, Box<dyn StdError + Send + Sync>> {
+    for tries in 1.. {
+        match attempt() {
+            Ok(done) => return Ok(Some(done)),
+            Err(_) if stop.load(Ordering::Relaxed) => break,
+            Err(error) if tries == TRIES || matches!(error.kind(), ErrorKind::NotStarted) => {
                 return Err(error.into());
             }
-            tracing::warn!("{error}; game {number} starts again");
-            tries += 1;
+            Err(error) => tracing::warn!("{error}; {again}"),
         }
     }
+    Ok(None)
 }
 
 /// An engine that plays one side of games against a network.
@@ -162,9 +172,9 @@ impl OpponentEngine {
             process.send("usinewgame");
             self.number = Some(turn.number);
         }
-        let mut command = format!("position sfen {} moves", turn.opening);
-        for m in &turn.moves {
-            command.extend([" ", &m.to_string()]);
+        let mut command = format!("position sfen {} moves", turn.game.start);
+        for played in &turn.game.moves {
+            command.extend([" ", &played.best_move.to_string()]);
         }
         let found = search(process, (&command, &turn.position), self.engine.limit, stop)?;
         match found.best_move {
@@ -183,20 +193,10 @@ impl Opponent for OpponentEngine {
         turn: &OpponentTurn,
         stop: &AtomicBool,
     ) -> Result<Option<OpponentMove>, Box<dyn StdError + Send + Sync>> {
-        let mut tries = 1;
-        loop {
-            let error = match self.choose_once(turn, stop) {
-                Ok(chosen) => return Ok(Some(chosen)),
-                Err(_) if stop.load(Ordering::Relaxed) => return Ok(None),
-                Err(error) => error,
-            };
-            (self.process, self.number) = (None, None);
-            if tries == TRIES || matches!(error.kind(), ErrorKind::NotStarted) {
-                return Err(error.into());
-            }
-            tracing::warn!("{error}; the move of game {} is searched again", turn.number);
-            tries += 1;
-        }
+        let again = format!("a new process searches this move of game {}", turn.number);
+        retried(&again, stop, || {
+            self.choose_once(turn, stop).inspect_err(|_| (self.process, self.number) = (None, None))
+        })
     }
 }
 

@@ -110,10 +110,9 @@ impl Forks {
     /// The record that game `number` starts from, if it is a fork. A record may be drawn more than once.
     fn record(&self, seed: u64, number: u64) -> Option<u64> {
         let mut random = SplitMix64::new(SplitMix64::nth_bits(seed ^ FORK, number));
-        let unit = (random.next_bits() >> 11) as f64 / (1_u64 << 53) as f64;
-        let records = u128::from(self.positions.len());
-        let record = (u128::from(random.next_bits()) * records) >> u64::BITS;
-        (unit < f64::from(self.share)).then_some(record as u64)
+        let records = usize::try_from(self.positions.len()).ok()?;
+        let is_fork = random.unit() < f64::from(self.share);
+        is_fork.then(|| random.below(records) as u64)
     }
 }
 

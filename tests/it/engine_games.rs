@@ -85,7 +85,7 @@ fn an_engine_plays_against_a_network() {
     let [black, white] = [sides(Some(Color::Black)), sides(Some(Color::White))];
     assert!(black > 0 && white > 0 && sides(None) > 0, "{black} {white}");
     let manifest = dir.json("out/selfplay.manifest.json");
-    // The counts are those of the network.
+    // The network is counted.
     assert_eq!(sum(&manifest["games"]["first_as_black"]), white);
     assert_eq!(sum(&manifest["games"]["first_as_white"]), black);
     assert_eq!(manifest["reproducible"], false);

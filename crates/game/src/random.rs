@@ -35,6 +35,12 @@ impl SplitMix64 {
         Self::new(seed.wrapping_add(n.wrapping_mul(Self::STEP))).next_bits()
     }
 
+    /// A random number from 0 to 1, without 1.
+    pub fn unit(&mut self) -> f64 {
+        (self.next_bits() >> (u64::BITS - f64::MANTISSA_DIGITS)) as f64
+            / (1_u64 << f64::MANTISSA_DIGITS) as f64
+    }
+
     /// A random number below `bound`, which must not be 0. Its bias is less than `bound` / 2⁶⁴.
     pub fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next_bits()) * bound as u128) >> 64) as usize

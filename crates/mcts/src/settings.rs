@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct MctsSettings {
     /// Choice of moves.
     pub puct: Puct,
-    /// Choice of moves at the root, if not by PUCT. Then there is no other noise at the root.
+    /// Choice of moves at the root by Gumbel scores, which replace PUCT and its noise there. `None`: by PUCT.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gumbel: Option<GumbelRoot>,
     /// Value of a draw for either side, from 0 (a loss) to 1.

@@ -52,8 +52,7 @@ fn pick<'a>(
     random: &mut SplitMix64,
 ) -> Option<&'a RootMove> {
     let sum: f64 = moves.iter().map(&weight).sum();
-    let unit = (random.next_bits() >> 11) as f64 / (1_u64 << 53) as f64;
-    let mut left = unit * sum;
+    let mut left = random.unit() * sum;
     let drawn = moves.iter().find(|m| {
         left -= weight(m);
         left < 0.0

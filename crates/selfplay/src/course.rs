@@ -48,9 +48,14 @@ impl Course {
         }
     }
 
-    /// The moves made.
-    pub fn moves(&self) -> &[Played] {
-        &self.game.moves
+    /// The game up to now.
+    pub const fn game(&self) -> &Game {
+        &self.game
+    }
+
+    /// Whether the game has ended.
+    pub const fn has_ended(&self) -> bool {
+        self.game.result.is_some()
     }
 
     /// Number of moves made.

@@ -14,7 +14,7 @@ use crate::effort::{Effort, Efforts};
 use crate::opponents::{OpponentMove, OpponentTurn};
 use crate::settings::GameSettings;
 
-/// Sum of the visits that stand for a policy improved by Gumbel scores.
+/// Sum of the visits that represent the improved policy of a search by Gumbel scores.
 const POLICY_VISITS: f32 = 10_000.0;
 
 /// A game in progress.
@@ -33,12 +33,9 @@ pub struct SelfPlayGame {
     /// The effort for the current position.
     effort: Effort,
     counts: GameCounts,
-    opening: Position,
     /// The side that an opponent plays.
     opponent: Option<Color>,
     turn: Turn,
-    /// Whether the opponent has resigned.
-    has_ended: bool,
 }
 
 /// Whose turn it is.
@@ -108,7 +105,7 @@ impl Dropped {
 pub enum Step {
     /// The position that [`SelfPlayGame::push`] adds to a batch must be evaluated.
     Evaluate,
-    /// The opponent must choose a move. Other games can go on.
+    /// The opponent must choose a move. Other games need not wait for it.
     Opponent,
     /// The game has ended.
     Ended,
@@ -134,10 +131,8 @@ impl SelfPlayGame {
             playouts: None,
             extensions: 0,
             counts: GameCounts::default(),
-            opening: opening.clone(),
             opponent: None,
             turn: Turn::Network,
-            has_ended: false,
         }
     }
 
@@ -156,7 +151,7 @@ impl SelfPlayGame {
     /// Continues until an evaluation is needed or the game ends.
     pub fn step(&mut self, mates: &mut LeafSearch) -> Step {
         loop {
-            if self.has_ended {
+            if self.course.has_ended() {
                 return Step::Ended;
             }
             if self.turn != Turn::Network {
@@ -214,8 +209,7 @@ impl SelfPlayGame {
         self.turn = Turn::Asked;
         is_new.then(|| OpponentTurn {
             number: self.number,
-            opening: self.opening.clone(),
-            moves: self.course.moves().iter().map(|played| played.best_move).collect(),
+            game: self.course.game().clone(),
             position: self.tree.position().clone(),
         })
     }
@@ -232,7 +226,6 @@ impl SelfPlayGame {
             OpponentMove::Resign => {
                 let winner = !self.tree.position().side_to_move();
                 self.course.end(GameResult::win_of(winner), None);
-                self.has_ended = true;
             }
         }
     }

@@ -13,9 +13,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
-use kyokumen_format::PositionKey;
 use kyokumen_mcts::LeafSearch;
-use kyokumen_network::{Batch, Evaluator, NetworkError};
+use kyokumen_network::{Batch, Evaluator};
 use kyokumen_search::STACK_BYTES;
 use kyokumen_shogi::Position;
 
@@ -23,8 +22,9 @@ use crate::cache::EvaluationCache;
 use crate::device::Device;
 use crate::error::GamesError;
 use crate::figures::{Counters, Figures};
-use crate::game::{FinishedGame, SelfPlayGame, Step};
-use crate::opponents::{OpponentQueue, Opponents, Request, choose_moves, opponents_side};
+use crate::game::FinishedGame;
+use crate::group::Group;
+use crate::opponents::{OpponentQueue, Opponents, Request, choose_moves};
 use crate::players::{self, Player};
 use crate::settings::GameSettings;
 
@@ -51,6 +51,21 @@ impl Openings for StartPosition {
         _: u64,
     ) -> Result<Option<Position>, Box<dyn std::error::Error + Send + Sync>> {
         Ok(Some(Position::start()))
+    }
+}
+
+/// The networks that play.
+pub struct Networks {
+    /// The devices of each network. Game n is played by network n mod the number of networks.
+    pub devices: Vec<Vec<Box<dyn Evaluator>>>,
+    /// Players of one side of a share of the games.
+    pub opponents: Opponents,
+}
+
+impl From<Vec<Vec<Box<dyn Evaluator>>>> for Networks {
+    /// Networks that play only against themselves, by their devices.
+    fn from(devices: Vec<Vec<Box<dyn Evaluator>>>) -> Self {
+        Self { devices, opponents: Opponents::default() }
     }
 }
 
@@ -113,8 +128,6 @@ const WAITING_FACTOR: u64 = 64;
 impl Games {
     /// Starts to play the games of a range of numbers.
     ///
-    /// `networks` contains the devices of each network. Game n is played by network n mod the number of networks.
-    ///
     /// # Errors
     ///
     /// [`GamesError::Thread`].
@@ -128,30 +141,9 @@ impl Games {
         seed: u64,
         numbers: Range<u64>,
         openings: Box<dyn Openings>,
-        networks: Vec<Vec<Box<dyn Evaluator>>>,
+        networks: Networks,
     ) -> Result<Self, GamesError> {
-        let opponents = Opponents::default();
-        Self::play_against(settings, run, seed, numbers, openings, networks, opponents)
-    }
-
-    /// Like [`Self::play`]. In a share of the games an opponent plays one side.
-    ///
-    /// # Errors
-    ///
-    /// [`GamesError::Thread`].
-    ///
-    /// # Panics
-    ///
-    /// Like [`Self::play`].
-    pub fn play_against(
-        settings: GameSettings,
-        run: RunSettings,
-        seed: u64,
-        numbers: Range<u64>,
-        openings: Box<dyn Openings>,
-        networks: Vec<Vec<Box<dyn Evaluator>>>,
-        opponents: Opponents,
-    ) -> Result<Self, GamesError> {
+        let Networks { devices: networks, opponents } = networks;
         let is_played = !networks.is_empty() && networks.iter().all(|devices| !devices.is_empty());
         assert!(
             is_played && run.groups > 0 && run.batch > 0,
@@ -182,8 +174,8 @@ impl Games {
             for device in devices {
                 let worker =
                     Worker { shared: Arc::clone(&shared), network, sender: sender.clone() };
-                let group = Group {
-                    worker,
+                let mut group = Group {
+                    worker: worker.clone(),
                     settings,
                     run,
                     seed,
@@ -197,9 +189,7 @@ impl Games {
                     slots: Vec::new(),
                     opponents: requests.clone().map(|all| OpponentQueue::new(share, all)),
                 };
-                let thread = thread::Builder::new().name(format!("games-{device_number}"));
-                let thread = thread.stack_size(STACK_BYTES).spawn(move || group.run());
-                games.threads.push(thread.map_err(GamesError::Thread)?);
+                games.start(format!("games-{device_number}"), worker, move |_| group.play())?;
             }
         }
         Ok(games)
@@ -219,11 +209,9 @@ impl Games {
         for (number, mut player) in players.into_iter().enumerate() {
             let shared = Arc::clone(&games.shared);
             let worker = Worker { shared, network: 0, sender: sender.clone() };
-            let thread = thread::Builder::new().name(format!("player-{number}"));
-            let thread = thread.stack_size(STACK_BYTES).spawn(move || {
-                worker.run(|worker| players::play(worker, player.as_mut()));
-            });
-            games.threads.push(thread.map_err(GamesError::Thread)?);
+            games.start(format!("player-{number}"), worker, move |worker| {
+                players::play(worker, player.as_mut())
+            })?;
         }
         Ok(games)
     }
@@ -242,13 +230,24 @@ impl Games {
             let (shared, sender) = (Arc::clone(&self.shared), sender.clone());
             let worker = Worker { shared, network: 0, sender };
             let questions = questions.clone();
-            let thread = thread::Builder::new().name(format!("opponent-{number}"));
-            let thread = thread.stack_size(STACK_BYTES).spawn(move || {
-                worker.run(|worker| choose_moves(worker, player.as_mut(), &questions));
-            });
-            self.threads.push(thread.map_err(GamesError::Thread)?);
+            self.start(format!("opponent-{number}"), worker, move |worker| {
+                choose_moves(worker, player.as_mut(), &questions)
+            })?;
         }
         Ok(Some(requests))
+    }
+
+    /// Starts a thread.
+    fn start(
+        &mut self,
+        name: String,
+        worker: Worker,
+        play: impl FnOnce(&Worker) -> Result<(), GamesError> + Send + 'static,
+    ) -> Result<(), GamesError> {
+        let thread = thread::Builder::new().name(name).stack_size(STACK_BYTES);
+        let thread = thread.spawn(move || worker.run(play));
+        self.threads.push(thread.map_err(GamesError::Thread)?);
+        Ok(())
     }
 
     /// Prepares the games of a range of numbers, for threads that deliver to the sender.
@@ -467,157 +466,5 @@ impl Worker {
                 resume_unwind(panic);
             }
         }
-    }
-}
-
-/// The games of one thread.
-struct Group {
-    worker: Worker,
-    settings: GameSettings,
-    run: RunSettings,
-    seed: u64,
-    device_number: usize,
-    device: Device,
-    games: Vec<SelfPlayGame>,
-    batch: Batch,
-    mates: LeafSearch,
-    cache: Option<Arc<EvaluationCache>>,
-    /// The positions of the batch, if there is a cache.
-    keys: Vec<PositionKey>,
-    /// The game of each position of the batch.
-    slots: Vec<usize>,
-    opponents: Option<OpponentQueue>,
-}
-
-impl Group {
-    fn run(mut self) {
-        let worker = self.worker.clone();
-        worker.run(|_| self.play());
-    }
-
-    fn play(&mut self) -> Result<(), GamesError> {
-        let shared = Arc::clone(&self.worker.shared);
-        let mut last = Instant::now();
-        while !shared.stop.load(Ordering::Relaxed) {
-            self.search()?;
-            if self.batch.is_empty() {
-                if !self.games.is_empty() {
-                    self.receive_moves(true);
-                    continue;
-                }
-                if self.worker.is_out_of_games() {
-                    break;
-                }
-                // Too many games wait for an earlier game of another group.
-                thread::yield_now();
-                continue;
-            }
-            if !self.evaluate()? {
-                shared.stop.store(true, Ordering::Relaxed);
-                break;
-            }
-            Counters::add(&shared.counters.simulations, self.batch.len() as u64);
-            for (slot, &game) in self.slots.iter().enumerate() {
-                self.games[game].answer(self.batch.policy(slot), self.batch.value(slot));
-            }
-            if let Some(cache) = &self.cache {
-                for (slot, key) in self.keys.drain(..).enumerate() {
-                    cache.insert(key, self.batch.policy(slot), self.batch.value(slot));
-                }
-            }
-            Counters::add_time(&shared.counters.running_ns, last.elapsed());
-            last = Instant::now();
-        }
-        Ok(())
-    }
-
-    /// Advances every game to its next leaf, and starts new games in place of ended ones.
-    fn search(&mut self) -> Result<(), GamesError> {
-        let shared = Arc::clone(&self.worker.shared);
-        let counters = &shared.counters;
-        self.batch.clear();
-        self.slots.clear();
-        self.receive_moves(false);
-        let share = self.opponents.as_ref().map_or(0.0, |opponents| opponents.share);
-        let mut i = 0;
-        while i < self.run.batch {
-            if i == self.games.len() {
-                let Some((number, opening)) = self.worker.begin()? else { break };
-                let game = SelfPlayGame::new(self.settings, self.seed, number, &opening);
-                self.games.push(game.against(opponents_side(share, self.seed, number)));
-            }
-            let before = self.games[i].counts();
-            let step = self.games[i].step(&mut self.mates);
-            let after = self.games[i].counts();
-            Counters::add(&counters.simulations, after.simulations - before.simulations);
-            Counters::add(&counters.positions, after.positions - before.positions);
-            Counters::add(&counters.moves, after.moves - before.moves);
-            match step {
-                Step::Evaluate => {
-                    if self.answer_from_cache(i) {
-                        Counters::add(&counters.simulations, 1);
-                        Counters::add(&counters.cached, 1);
-                        continue;
-                    }
-                    self.games[i].push(&mut self.batch);
-                    self.slots.push(i);
-                    i += 1;
-                }
-                Step::Opponent => {
-                    if let (Some(turn), Some(opponents)) =
-                        (self.games[i].take_turn(), &self.opponents)
-                    {
-                        opponents.send(turn);
-                    }
-                    i += 1;
-                }
-                Step::Ended => {
-                    let finished = self.games.swap_remove(i).finish();
-                    self.worker.deliver_game(finished);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Passes the moves of opponents to their games.
-    fn receive_moves(&mut self, waits: bool) {
-        let Some(opponents) = &self.opponents else { return };
-        for (number, answer) in opponents.answers(waits) {
-            let game = self.games.iter_mut().find(|game| game.number() == number);
-            game.expect("a game waits for its answer").answer_opponent(answer);
-        }
-    }
-
-    /// Answers a waiting game if its position is in the cache.
-    fn answer_from_cache(&mut self, game: usize) -> bool {
-        let Some(cache) = &self.cache else { return false };
-        let game = &mut self.games[game];
-        let key = EvaluationCache::key(game.waiting());
-        let Some(evaluation) = cache.get(&key) else {
-            self.keys.push(key);
-            return false;
-        };
-        let (policy, value) = evaluation.policy_and_value();
-        game.answer_from_cache(policy, value);
-        true
-    }
-
-    /// Evaluates the batch. Returns `false` if the device's thread has panicked or the games are being stopped.
-    fn evaluate(&mut self) -> Result<bool, GamesError> {
-        let Shared { counters, stop, .. } = &*self.worker.shared;
-        let times = match self.device.evaluate(&mut self.batch, stop) {
-            Ok(times) => times,
-            Err(NetworkError::Cancelled) => return Ok(false),
-            Err(source) => {
-                return Err(GamesError::Evaluation { device: self.device_number, source });
-            }
-        };
-        Counters::add_time(&counters.waiting_ns, times.waiting);
-        Counters::add_time(&counters.evaluating_ns, times.evaluating);
-        Counters::add(&counters.batches, 1);
-        Counters::add(&counters.evaluations, self.batch.len() as u64);
-        Counters::add(&counters.slots, self.batch.capacity() as u64);
-        Ok(true)
     }
 }

@@ -12,6 +12,7 @@ mod effort;
 mod error;
 mod figures;
 mod game;
+mod group;
 mod groups;
 mod opponents;
 mod players;
@@ -22,7 +23,7 @@ pub use course::{Course, Next};
 pub use error::GamesError;
 pub use figures::Figures;
 pub use game::{Dropped, FinishedGame, GameCounts, SelfPlayGame, Step, best_value, candidates};
-pub use groups::{Games, Openings, RunSettings, StartPosition};
+pub use groups::{Games, Networks, Openings, RunSettings, StartPosition};
 pub use opponents::{Opponent, OpponentMove, OpponentTurn, Opponents};
 pub use players::Player;
 pub use settings::{

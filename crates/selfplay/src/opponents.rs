@@ -1,4 +1,4 @@
-//! Games in which another player, such as an engine, plays one side against a network.
+//! Another player, such as an engine, plays one side of some games against a network.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
+use kyokumen_format::Game;
 use kyokumen_game::random::SplitMix64;
 use kyokumen_shogi::{Color, Move, Position};
 
@@ -27,15 +28,13 @@ pub trait Opponent: Send {
     ) -> Result<Option<OpponentMove>, Box<dyn Error + Send + Sync>>;
 }
 
-/// A game in which the opponent is to move.
+/// A game when the opponent is to move.
 #[derive(Clone, Debug)]
 pub struct OpponentTurn {
     /// Number of the game.
     pub number: u64,
-    /// Its start position.
-    pub opening: Position,
-    /// Its moves.
-    pub moves: Vec<Move>,
+    /// Its start position and moves.
+    pub game: Game,
     /// The position after them.
     pub position: Position,
 }

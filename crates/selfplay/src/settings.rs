@@ -68,7 +68,7 @@ pub struct CheapSearch {
 pub struct ReducedVisits {
     /// |2v − 1| above which visits are reduced.
     pub threshold: f32,
-    /// Number of searched positions in a row in which the same side must exceed the threshold.
+    /// The same side must exceed the threshold in this number of searched positions in a row.
     pub lookback: u8,
     /// Simulations at |2v − 1| = 1. Between the threshold and 1 the number decreases linearly.
     pub min: u32,

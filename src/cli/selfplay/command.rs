@@ -39,15 +39,15 @@ use crate::usi::{EngineSettings, SearchLimit};
 
 /// Default of `--cache-mb`.
 const CACHE_MIB: usize = 256;
-/// Default of `--cheap-search-visits`, that of `KataGo`'s configurations.
+/// Default of `--cheap-search-visits`, from `KataGo`'s configurations.
 const CHEAP_SEARCH_VISITS: u32 = 100;
-/// Default of `--dirichlet-weight`, that of `KataGo`'s configurations.
+/// Default of `--dirichlet-weight`, from `KataGo`'s configurations.
 const DIRICHLET_WEIGHT: f32 = 0.25;
 /// Default of `--opponent-share`.
 const OPPONENT_SHARE: f32 = 0.1;
 /// Default of `--fork-prob`: the sum of `earlyForkGameProb` and `forkGameProb` in `KataGo`'s configurations.
 const FORK_PROB: f32 = 0.05;
-/// Default of the options that begin with `--reduce`, those of `KataGo`'s configurations.
+/// Defaults of the options that begin with `--reduce`, from `KataGo`'s configurations.
 const REDUCED_VISITS: ReducedVisits =
     ReducedVisits { threshold: 0.9, lookback: 3, min: 100, weight: 0.1 };
 
@@ -311,12 +311,12 @@ impl GameArgs {
     }
 
     fn reduced_visits(&self) -> Option<ReducedVisits> {
-        self.reduce_visits_threshold.map(|threshold| ReducedVisits {
-            threshold,
-            lookback: self.reduce_visits_lookback.unwrap_or(REDUCED_VISITS.lookback),
-            min: self.reduced_visits_min.unwrap_or(REDUCED_VISITS.min),
-            weight: self.reduced_visits_weight.unwrap_or(REDUCED_VISITS.weight),
-        })
+        let threshold = self.reduce_visits_threshold?;
+        let mut reduced = ReducedVisits { threshold, ..REDUCED_VISITS };
+        set(&mut reduced.lookback, self.reduce_visits_lookback);
+        set(&mut reduced.min, self.reduced_visits_min);
+        set(&mut reduced.weight, self.reduced_visits_weight);
+        Some(reduced)
     }
 
     /// Returns the named variant with the given constants. `dlshogi-2018` has none.

@@ -36,7 +36,8 @@ pub(crate) fn play(
 ) -> Vec<Game> {
     let device = || Box::new(Hashed { seed: 3 }) as Box<dyn Evaluator>;
     let devices = (0..devices).map(|_| device()).collect();
-    let games = Games::play(settings, run, 5, numbers.clone(), Box::new(openings), vec![devices]);
+    let games =
+        Games::play(settings, run, 5, numbers.clone(), Box::new(openings), vec![devices].into());
     let games: Vec<_> = games.unwrap().map(Result::unwrap).collect();
     assert!(games.iter().map(|game| game.number).eq(numbers));
     games.into_iter().map(|game| game.game).collect()

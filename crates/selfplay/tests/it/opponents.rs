@@ -1,4 +1,4 @@
-//! Games in which an opponent plays one side.
+//! An opponent plays one side of a share of the games.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -8,7 +8,8 @@ use kyokumen_format::{Game, GameResult};
 use kyokumen_game::random::SplitMix64;
 use kyokumen_network::{Evaluator, Hashed};
 use kyokumen_selfplay::{
-    Games, GamesError, Opponent, OpponentMove, OpponentTurn, Opponents, RunSettings, StartPosition,
+    Games, GamesError, Networks, Opponent, OpponentMove, OpponentTurn, Opponents, RunSettings,
+    StartPosition,
 };
 use kyokumen_shogi::{Color, Position};
 
@@ -29,18 +30,19 @@ impl Opponent for Random {
         turn: &OpponentTurn,
         _: &AtomicBool,
     ) -> Result<Option<OpponentMove>, Box<dyn Error + Send + Sync>> {
-        let mut position = turn.opening.clone();
-        for m in &turn.moves {
-            position.make(*m);
+        let moves = &turn.game.moves;
+        let mut position = Position::try_from(&turn.game.start)?;
+        for played in moves {
+            position.make(played.best_move);
         }
         assert_eq!(position, turn.position);
-        if turn.moves.len() >= self.fails_at {
+        if moves.len() >= self.fails_at {
             return Err("no move".into());
         }
-        if turn.moves.len() >= self.resigns_at {
+        if moves.len() >= self.resigns_at {
             return Ok(Some(OpponentMove::Resign));
         }
-        let mut random = SplitMix64::new(turn.number << 16 | turn.moves.len() as u64);
+        let mut random = SplitMix64::new(turn.number << 16 | moves.len() as u64);
         let m = random.pick(&position.legal_moves()).expect("the game has not ended");
         Ok(Some(OpponentMove::Move { m, eval_cp: 77 }))
     }
@@ -52,7 +54,8 @@ fn against(random: Random, run: RunSettings, devices: usize) -> Result<Vec<Game>
     let players = (0..2).map(|_| Box::new(random) as Box<dyn Opponent>).collect();
     let opponents = Opponents { share: 0.3, players };
     let openings = Box::new(StartPosition);
-    let games = Games::play_against(settings(), run, 5, 0..60, openings, vec![devices], opponents)?;
+    let networks = Networks { devices: vec![devices], opponents };
+    let games = Games::play(settings(), run, 5, 0..60, openings, networks)?;
     games.map(|game| game.map(|finished| finished.game)).collect()
 }
 

@@ -173,8 +173,14 @@ fn dlshogis_rule_ends_games_at_the_second_occurrence() {
 fn short_games_and_games_at_the_limit_are_dropped_if_requested() {
     let number = |settings| {
         let device = Box::new(Hashed { seed: 3 }) as Box<dyn Evaluator>;
-        let games =
-            Games::play(settings, RUN, 5, 0..40, Box::new(StartPosition), vec![vec![device]]);
+        let games = Games::play(
+            settings,
+            RUN,
+            5,
+            0..40,
+            Box::new(StartPosition),
+            vec![vec![device]].into(),
+        );
         games.unwrap().map(Result::unwrap).collect::<Vec<_>>()
     };
     let settings = GameSettings { resign: 0.5, max_moves: 14, ..settings() };

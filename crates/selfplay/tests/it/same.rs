@@ -9,11 +9,16 @@ use kyokumen_format::Played;
 use kyokumen_mcts::GumbelRoot;
 use kyokumen_network::{Batch, Delayed, Evaluator, Hashed, Input2, NetworkError};
 use kyokumen_selfplay::{
-    CheapSearch, FinishedGame, GameCounts, GameSettings, Games, GamesError, PolicyOpening,
-    ReducedVisits, RunSettings, StartPosition,
+    CheapSearch, FinishedGame, GameCounts, GameSettings, Games, GamesError, Networks,
+    PolicyOpening, ReducedVisits, RunSettings, StartPosition,
 };
 
 use super::{RUN, play, settings};
+
+/// A network on one device.
+fn alone(device: Box<dyn Evaluator>) -> Networks {
+    vec![vec![device]].into()
+}
 
 #[test]
 fn games_do_not_depend_on_batches_groups_devices_and_ranges() {
@@ -90,7 +95,7 @@ fn decided_games_have_fewer_visits() {
     let simulations = |reduced_visits| {
         let settings = GameSettings { reduced_visits, early_stop: false, ..settings() };
         let (device, openings) = (Box::new(Hashed::default()), Box::new(StartPosition));
-        let games = Games::play(settings, RUN, 1, 0..20, openings, vec![vec![device]]).unwrap();
+        let games = Games::play(settings, RUN, 1, 0..20, openings, alone(device)).unwrap();
         let counts: Vec<_> = games.map(|game| game.unwrap().counts).collect();
         let sum = |of: fn(&GameCounts) -> u64| counts.iter().map(of).sum::<u64>() as f64;
         sum(|counts| counts.simulations) / sum(|counts| counts.positions)
@@ -105,7 +110,7 @@ fn dropping_the_games_ends_them() {
     let device = Delayed::new(Hashed::default(), Duration::from_millis(1));
     let numbers = 0..1_000_000;
     let openings = Box::new(StartPosition);
-    let games = Games::play(settings(), RUN, 1, numbers, openings, vec![vec![Box::new(device)]]);
+    let games = Games::play(settings(), RUN, 1, numbers, openings, alone(Box::new(device)));
     let mut games = games.unwrap();
     assert_eq!(games.next().unwrap().unwrap().number, 0);
     let figures = games.figures();
@@ -138,7 +143,7 @@ fn games_without_resignation_show_wrong_resignations() {
         let resignation = GameSettings { resign: 0.3, resign_playthrough: share, ..settings() };
         let settings = GameSettings { playouts, max_moves, ..resignation };
         let (device, openings) = (Box::new(Hashed::default()), Box::new(StartPosition));
-        let games = Games::play(settings, RUN, 1, 0..40, openings, vec![vec![device]]).unwrap();
+        let games = Games::play(settings, RUN, 1, 0..40, openings, alone(device)).unwrap();
         games.map(Result::unwrap).collect::<Vec<_>>()
     };
     let counted = |games: &[FinishedGame]| {
@@ -159,8 +164,7 @@ fn repeated_positions_are_found_in_the_cache() {
         let run = RunSettings { cache_mib, ..RUN };
         let device = Box::new(Hashed::default());
         let openings = Box::new(StartPosition);
-        let mut games =
-            Games::play(settings(), run, 1, 0..10, openings, vec![vec![device]]).unwrap();
+        let mut games = Games::play(settings(), run, 1, 0..10, openings, alone(device)).unwrap();
         let finished: Vec<_> = games.by_ref().map(Result::unwrap).collect();
         let figures = games.figures();
         let cached: u64 = finished.iter().map(|game| game.counts.cached).sum();
@@ -195,7 +199,7 @@ impl Evaluator for Failing {
 fn a_failing_device_is_reported_after_the_complete_games() {
     let device = Failing { batches: 2000, panics: false };
     let openings = Box::new(StartPosition);
-    let games = Games::play(settings(), RUN, 1, 0..1000, openings, vec![vec![Box::new(device)]]);
+    let games = Games::play(settings(), RUN, 1, 0..1000, openings, alone(Box::new(device)));
     let mut complete = 0;
     let mut failure = None;
     for game in games.unwrap() {
@@ -227,7 +231,7 @@ fn missing_games_are_an_error() {
         let start = || {
             let run = RunSettings { groups, ..RUN };
             let devices = vec![vec![Box::new(Cancelled) as Box<dyn Evaluator>]];
-            Games::play(settings(), run, 1, 0..10, Box::new(StartPosition), devices).unwrap()
+            Games::play(settings(), run, 1, 0..10, Box::new(StartPosition), devices.into()).unwrap()
         };
         let mut games = start();
         assert!(matches!(games.next(), Some(Err(GamesError::Ended))));
@@ -241,7 +245,7 @@ fn missing_games_are_an_error() {
 fn panic_of(groups: usize, play: impl FnOnce(Games)) -> String {
     let device = Failing { batches: 500, panics: true };
     let (openings, run) = (Box::new(StartPosition), RunSettings { groups, ..RUN });
-    let games = Games::play(settings(), run, 1, 0..1000, openings, vec![vec![Box::new(device)]]);
+    let games = Games::play(settings(), run, 1, 0..1000, openings, alone(Box::new(device)));
     let games = games.unwrap();
     let panic = catch_unwind(AssertUnwindSafe(|| play(games))).unwrap_err();
     panic.downcast_ref::<&str>().expect("a text").to_string()
@@ -265,7 +269,8 @@ fn each_game_is_played_by_the_network_of_its_number() {
     let network = |seed| Box::new(Hashed { seed }) as Box<dyn Evaluator>;
     let play = |networks: Vec<Vec<Box<dyn Evaluator>>>| {
         let run = RunSettings { batch: 3, groups: 2, ..RUN };
-        let games = Games::play(settings(), run, 5, 4..24, Box::new(StartPosition), networks);
+        let games =
+            Games::play(settings(), run, 5, 4..24, Box::new(StartPosition), networks.into());
         games.unwrap().map(|game| game.unwrap().game).collect::<Vec<_>>()
     };
     let [one, other] = [1, 2].map(|seed| play(vec![vec![network(seed)]]));
