@@ -48,9 +48,9 @@ error: cannot load ONNX Runtime from [FOLDER]/old.so: ort 2.0.0-rc.15 is not com
 status 1
 error: cannot load ONNX Runtime from [FOLDER]/empty.so: [FOLDER]/empty.so does not export `OrtGetApiBase`
 status 1
-error: cannot load ONNX Runtime from [FOLDER]/text.so: failed to load from `[FOLDER]/text.so`: dlopen failed
+error: cannot load ONNX Runtime from [FOLDER]/text.so: failed to load from `[FOLDER]/text.so`: [..]
 status 1
-error: cannot load ONNX Runtime from [FOLDER]/absent.so: failed to load from `[FOLDER]/absent.so`: dlopen failed
+error: cannot load ONNX Runtime from [FOLDER]/absent.so: No such file or directory (os error 2); check the path: relative paths start in [FOLDER]
 
 "#]]
     );

@@ -14,7 +14,7 @@ done | '",
     "' usi --model hashed"
 );
 
-/// Whether no process has searched this often: in the middle of the second of two games.
+/// Whether a process has searched less often: until the second game of an engine, or the third of an opponent.
 const LATE: &str = "[ $n -lt 40 ]";
 
 const COMMON: [&str; 11] = [
@@ -36,7 +36,7 @@ const ENGINES: &[&str] = &["--engine=sh program"];
 const OPPONENT: &[&str] = &[
     "--model=hashed",
     "--playouts=8",
-    "--batch=2",
+    "--batch=1",
     "--opponent-engine=sh program",
     "--opponent-share=1",
 ];
@@ -99,5 +99,18 @@ fn games_end_after_three_failures_of_an_engine() {
         assert!(sound.run(&words).status.success());
         assert!(written(&bench) == written(&sound), "{words:?}");
     }
-    assert_data_eq!(transcripts, str![[r#""#]]);
+    assert_data_eq!(
+        transcripts,
+        str![[r#"
+status 1
+ WARN the engine `sh program` ended before it answered (exit status: 0); game 1 starts again
+ WARN the engine `sh program` ended before it answered (exit status: 0); game 1 starts again
+error: cannot continue the games; 1 finished game is kept: game 1 cannot be played: the engine `sh program` ended before it answered (exit status: 0); repeat the command with --resume to continue
+status 1
+ WARN the engine `sh program` did not answer within 1 s; a new process searches this move of game 2
+ WARN the engine `sh program` did not answer within 1 s; a new process searches this move of game 2
+error: cannot continue the games; 2 finished games are kept: game 2 cannot be played: the engine `sh program` did not answer within 1 s; repeat the command with --resume to continue; --engine-timeout sets the time limit
+
+"#]]
+    );
 }
