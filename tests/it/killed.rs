@@ -149,8 +149,8 @@ impl Job {
         self.survives_kills(kills());
     }
 
-    /// Kills processes, each at a random instant, and resumes the run each time. Starts a new run when one finishes
-    /// first.
+    /// Kills processes, each at a random instant, every second one after its first checkpoint, and resumes the run each
+    /// time. Starts a new run when one finishes first.
     #[track_caller]
     fn survives_kills(&self, kills: u64) {
         let (whole, duration) = self.whole();
@@ -159,7 +159,13 @@ impl Job {
         let mut resumed = 0;
         while killed < kills {
             let out = self.out(&format!("out-{runs}"));
+            let checkpoint =
+                || fs::metadata(out.join("a.checkpoint")).and_then(|it| it.modified()).ok();
+            let before = checkpoint();
             let mut child = self.start(&out);
+            while killed % 2 == 1 && checkpoint() == before && child.try_wait().unwrap().is_none() {
+                sleep(Duration::from_millis(1));
+            }
             // Most processes get no further than the next checkpoints, so that a run has kills in all its phases.
             let instant = duration.as_micros() as usize / 4 * (in_this_run / 8 + 1) + 1;
             sleep(Duration::from_micros(random.below(instant) as u64));
@@ -171,7 +177,7 @@ impl Job {
             if is_killed {
                 killed += 1;
                 in_this_run += 1;
-                resumed += u64::from(out.join("a.checkpoint").exists());
+                resumed += u64::from(checkpoint().is_some());
                 continue;
             }
             check(&out, &whole);
