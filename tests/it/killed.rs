@@ -167,7 +167,7 @@ impl Job {
                 sleep(Duration::from_millis(1));
             }
             // Most processes get no further than the next checkpoints, so that a run has kills in all its phases.
-            let instant = duration.as_micros() as usize / 4 * (in_this_run / 8 + 1) + 1;
+            let instant = duration.as_micros() as usize / 4 * (in_this_run / 4 + 1) + 1;
             sleep(Duration::from_micros(random.below(instant) as u64));
             child.kill().unwrap();
             let output = child.wait_with_output().unwrap();
