@@ -179,24 +179,21 @@ impl MatchResults {
         }
     }
 
-    /// The difference in Elo, with the limits of its 95 % interval by the normal approximation. Infinite if all games
-    /// were won or lost. `None` without a game.
+    /// The difference in Elo, with the limits of its 95 % interval: the logit of the score after half a win and half a
+    /// loss are added (Gart and Zweifel 1967), with the normal approximation of its error. `None` without a game.
     pub fn elo(&self) -> Option<[f64; 3]> {
-        let games = self.games() as f64;
-        if games == 0.0 {
+        if self.is_empty() {
             return None;
         }
-        let share = |count: u64| count as f64 / games;
-        let score = share(self.wins) + share(self.draws) / 2.0;
-        let variance = share(self.wins) * (1.0 - score).powi(2)
-            + share(self.draws) * (0.5 - score).powi(2)
-            + share(self.losses) * score.powi(2);
-        let margin = 1.96 * (variance / games).sqrt();
-        let elo = |score: f64| {
-            let score = score.clamp(0.0, 1.0);
-            400.0 * (score / (1.0 - score)).log10()
-        };
-        Some([score, score - margin, score + margin].map(elo))
+        let [wins, draws, losses] =
+            [self.wins as f64 + 0.5, self.draws as f64, self.losses as f64 + 0.5];
+        let games = wins + draws + losses;
+        let score = (wins + draws / 2.0) / games;
+        let squares =
+            wins * (1.0 - score).powi(2) + draws * (0.5 - score).powi(2) + losses * score.powi(2);
+        let logit = (score / (1.0 - score)).ln();
+        let margin = 1.96 * squares.sqrt() / (games * score * (1.0 - score));
+        Some([logit, logit - margin, logit + margin].map(|logit| 400.0 / f64::ln(10.0) * logit))
     }
 }
 
@@ -290,5 +287,28 @@ impl GameCounts {
         self.wrongly_resigned += next.wrongly_resigned;
         self.evaluations += next.evaluations;
         self.cached += next.cached;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn elo_has_a_finite_interval_for_any_results() {
+        for (results, expected) in [
+            ([0, 10, 0], Some([0, -62, 62])),
+            ([10, 0, 0], Some([529, 36, 1022])),
+            ([0, 0, 10], Some([-529, -1022, -36])),
+            ([1, 0, 0], Some([191, -365, 747])),
+            ([60, 20, 40], Some([58, 1, 115])),
+            ([400, 300, 300], Some([35, 17, 53])),
+            ([0, 0, 0], None),
+        ] {
+            let [wins, draws, losses] = results;
+            let elo = MatchResults { wins, draws, losses }.elo();
+            let rounded = elo.map(|elo| elo.map(|elo| elo.round() as i64));
+            assert_eq!(rounded, expected, "{results:?}");
+        }
     }
 }

@@ -148,7 +148,10 @@ fn block_stats(
     let file = &plan.ranges[block.input].input.name;
     let mut stats = BlockStats::default();
     let filters = &plan.filters;
+    // Whether no record of the current game has passed the filters.
+    let mut is_new_game = false;
     let processed = process_block(block, file, BadPolicy::Skip, cancel, |item, processed| {
+        is_new_game |= item.record.starts_game();
         if let Some(condition) = filters.failed_field_condition(item.number, &item.record)? {
             return Ok(AfterRecord::Filtered(condition));
         }
@@ -163,6 +166,7 @@ fn block_stats(
         }
         stats.tally.add_record(&item.record, &content)?;
         stats.positions.push(PositionKey::of(&content.setup));
+        stats.tally.games += u64::from(std::mem::take(&mut is_new_game));
         processed.counts.count_disposition(Disposition::Kept);
         Ok(AfterRecord::Continue)
     });

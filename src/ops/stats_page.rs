@@ -81,8 +81,12 @@ fn cards(report: &StatsReport, language: Language) -> String {
     };
     let records_note = records_note(report, language);
     let positions = format!("{approximately}{}", separated(distinct.positions));
-    let mut cards = vec![
-        (language.pick("records", "件数"), separated(report.records), records_note),
+    let mut cards =
+        vec![(language.pick("records", "件数"), separated(report.records), records_note)];
+    if let Some(games) = report.games {
+        cards.push((language.pick("games", "対局数"), separated(games), String::new()));
+    }
+    cards.extend([
         (language.pick("distinct positions", "重複を除いた局面数"), positions, distinct_note),
         (
             language.pick("Black to move", "先手番"),
@@ -94,7 +98,7 @@ fn cards(report: &StatsReport, language: Language) -> String {
             percent(report.in_check, good),
             separated(report.in_check),
         ),
-    ];
+    ]);
     if let Some(evals) = &report.evals {
         let percentiles = evals.percentiles;
         let (low, high) = (percentiles.p25, percentiles.p75);

@@ -4,6 +4,7 @@ use std::fs::{File, Metadata, OpenOptions};
 #[cfg(windows)]
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::LazyLock;
 #[cfg(windows)]
 use std::time::{Duration, Instant};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -305,8 +306,11 @@ pub(crate) fn now_unix_s() -> u64 {
 
 /// The number of threads to use. 0 means as many threads as the machine runs at once.
 pub(crate) fn threads(threads: usize) -> usize {
+    // Linux reads several files to find this out, and some operations ask for each partition.
+    static AVAILABLE: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
     match threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        0 => *AVAILABLE,
         threads => threads,
     }
 }

@@ -1,12 +1,11 @@
 /* Lets system calls fail, for tests/it/faults.rs. Loaded with LD_PRELOAD on Linux.
  *
- * FAULT_CALL    the call: rename, fsync, open (for writing), look (open for reading), unlink, ftruncate,
- *               write, read, mkdir, flock
- * FAULT_FIRST   the number of the first call that fails, from 1; 0 for none
+ * FAULT_CALL    the kind of calls that fail, one of the names below; without it no call fails
+ * FAULT_FIRST   the number of the first call that fails, from 1
  * FAULT_MANY    1 if all later calls fail too; with EINTR every other call, since the program repeats it
  * FAULT_ERRNO   the error number
  * FAULT_FOLDER  only calls on paths in this folder are counted
- * FAULT_REPORT  the file for the number of counted calls
+ * FAULT_REPORT  the file for the numbers of counted calls: a line for each kind with its name
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,7 +24,11 @@
 
 static const char *call, *folder, *report;
 static long first, many, with;
-static atomic_long counted;
+/* `open` is for writing, `look` is `open` for reading. */
+static const char *const names[] = {"rename", "fsync", "open", "look", "unlink",
+                                    "ftruncate", "write", "read", "mkdir", "flock"};
+enum { KINDS = sizeof names / sizeof *names };
+static atomic_long counted[KINDS];
 
 static long number(const char *name) {
     const char *text = getenv(name);
@@ -42,8 +45,10 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 __attribute__((destructor)) static void end(void) {
-    char text[32];
-    int len = snprintf(text, sizeof text, "%ld", atomic_load(&counted));
+    char text[32 * KINDS];
+    int len = 0;
+    for (int kind = 0; kind < KINDS; kind++)
+        len += sprintf(text + len, "%s %ld\n", names[kind], atomic_load(&counted[kind]));
     int file = report ? syscall(SYS_openat, AT_FDCWD, report, O_CREAT | O_WRONLY | O_TRUNC, 0600) : -1;
     if (file >= 0) {
         (void)!syscall(SYS_write, file, text, len);
@@ -52,10 +57,13 @@ __attribute__((destructor)) static void end(void) {
 }
 
 static int fails(const char *name, const char *path) {
-    if (!call || !folder || strcmp(call, name) || strncmp(path, folder, strlen(folder)))
+    if (!folder || (call && strcmp(call, name)) || strncmp(path, folder, strlen(folder)))
         return 0;
-    long this = atomic_fetch_add(&counted, 1) + 1;
-    if (!first || this < first || (this > first && !many))
+    int kind = 0;
+    while (strcmp(names[kind], name))
+        kind++;
+    long this = atomic_fetch_add(&counted[kind], 1) + 1;
+    if (!call || this < first || (this > first && !many))
         return 0;
     if (with == EINTR && (this - first) % 2)
         return 0;
@@ -65,7 +73,7 @@ static int fails(const char *name, const char *path) {
 
 static int fails_of(const char *name, int file) {
     char link[32], path[4096];
-    if (!call || strcmp(call, name))
+    if (call && strcmp(call, name))
         return 0;
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
     ssize_t len = readlink(link, path, sizeof path - 1);

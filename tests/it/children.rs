@@ -2,6 +2,8 @@
 #![cfg(unix)]
 
 #[cfg(feature = "network")]
+mod games;
+#[cfg(feature = "network")]
 mod networks;
 
 use std::path::PathBuf;
@@ -116,13 +118,13 @@ const RELABEL: [&str; 7] = [
 ];
 
 /// Starts a command that gets nothing on standard input.
-fn spawned(mut command: TestCommand) -> Child {
+pub(crate) fn spawned(mut command: TestCommand) -> Child {
     let command = command.0.stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 #[track_caller]
-fn finished(mut child: Child) -> Output {
+pub(crate) fn finished(mut child: Child) -> Output {
     let until = Instant::now() + PATIENCE;
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > until {

@@ -8,8 +8,10 @@ use snapbox::{assert_data_eq, str};
 
 use crate::harness::{Dir, TestCommand};
 
-const ENGINE: &str = concat!("'", env!("CARGO_BIN_EXE_kyokumen"), "' usi --model hashed");
-const UNIFORM: &str = concat!("'", env!("CARGO_BIN_EXE_kyokumen"), "' usi --model uniform");
+pub(crate) const ENGINE: &str =
+    concat!("'", env!("CARGO_BIN_EXE_kyokumen"), "' usi --model hashed");
+pub(crate) const UNIFORM: &str =
+    concat!("'", env!("CARGO_BIN_EXE_kyokumen"), "' usi --model uniform");
 
 fn selfplay(dir: &Dir, out: &str, words: &[&str]) -> TestCommand {
     let common = ["--nodes=20", "--max-moves=30", "--hash-mb=1", "--root-mate=5,100"];

@@ -61,7 +61,7 @@ fn library() -> Option<&'static Path> {
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     call: &'static str,
-    /// Its number, from 1; 0 for none.
+    /// Its number, from 1.
     number: u64,
     /// Whether all later calls fail too.
     many: bool,
@@ -123,17 +123,28 @@ impl Job {
         command.output().unwrap()
     }
 
-    /// Runs the command with a failing call. Also returns the number of calls of that kind.
-    fn faulty(&self, out: &Path, fault: Fault) -> (Output, u64) {
-        let report = self.folder.path().join("report");
+    /// The command with the library that counts calls.
+    fn counted(&self, out: &Path) -> Command {
         let mut command = self.command(out);
-        command.env("LD_PRELOAD", library().unwrap()).env("FAULT_CALL", fault.call);
-        command.env("FAULT_FIRST", fault.number.to_string());
+        command.env("LD_PRELOAD", library().unwrap()).env("FAULT_FOLDER", self.folder.path());
+        command
+    }
+
+    /// The number of calls of each kind.
+    fn calls(&self) -> BTreeMap<String, u64> {
+        let report = self.folder.path().join("report");
+        self.counted(&self.out()).env("FAULT_REPORT", &report).output().unwrap();
+        let text = fs::read_to_string(&report).unwrap();
+        let lines = text.lines().map(|line| line.split_once(' ').unwrap());
+        lines.map(|(call, number)| (call.to_owned(), number.parse().unwrap())).collect()
+    }
+
+    /// Runs the command with a failing call.
+    fn faulty(&self, out: &Path, fault: Fault) -> Output {
+        let mut command = self.counted(out);
+        command.env("FAULT_CALL", fault.call).env("FAULT_FIRST", fault.number.to_string());
         command.env("FAULT_MANY", u8::from(fault.many).to_string());
-        command.env("FAULT_ERRNO", fault.errno.to_string());
-        command.env("FAULT_FOLDER", self.folder.path()).env("FAULT_REPORT", &report);
-        let output = command.output().unwrap();
-        (output, fs::read_to_string(&report).unwrap().parse().unwrap())
+        command.env("FAULT_ERRNO", fault.errno.to_string()).output().unwrap()
     }
 
     /// The files of a run without failures.
@@ -165,10 +176,9 @@ impl Job {
         if library().is_none() {
             return;
         }
-        let (whole, mut failed, mut runs) = (self.whole(), 0, 0);
+        let (whole, all_calls, mut failed, mut runs) = (self.whole(), self.calls(), 0, 0);
         for (call, errnos) in CALLS {
-            let none = Fault { call, number: 0, many: false, errno: 0 };
-            let (_, calls) = self.faulty(&self.out(), none);
+            let calls = all_calls[call];
             let tried = max_faults().unwrap_or(2).min(calls);
             for i in 0..tried {
                 // The last calls rename the files, so the tests begin with them.
@@ -195,7 +205,7 @@ impl Job {
     #[track_caller]
     fn survives_one(&self, fault: Fault, whole: &BTreeMap<String, Vec<u8>>) -> bool {
         let out = self.out();
-        let (output, _) = self.faulty(&out, fault);
+        let output = self.faulty(&out, fault);
         let context = format!("{fault:?}: {}", message(&output));
         let has_failed = output.status.code() == Some(1);
         assert!(has_failed || output.status.code() == Some(self.status), "{context}");
@@ -292,7 +302,7 @@ fn the_error_of_a_failed_rename_states_how_to_continue() {
     }
     let job = Job::search("filter");
     let fault = Fault { call: "rename", number: 1, many: true, errno: libc::ENOSPC };
-    let (output, _) = job.faulty(&job.out(), fault);
+    let output = job.faulty(&job.out(), fault);
     assert_data_eq!(
         transcript_of(job.folder.path(), &output),
         str![[r#"

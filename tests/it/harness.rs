@@ -20,6 +20,11 @@ impl Dir {
         Self(TempDir::new().unwrap())
     }
 
+    /// A folder in memory if possible, for tests that flush files often, which is slow on a disk.
+    pub(crate) fn in_memory() -> Self {
+        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| TempDir::new()).unwrap())
+    }
+
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }

@@ -19,6 +19,8 @@ use kyokumen::jobs::record_totals::RecordProgress;
 use snapbox::{assert_data_eq, str};
 
 use crate::archive::{encoded, records};
+#[cfg(all(unix, feature = "network"))]
+use crate::engine_games::{ENGINE, UNIFORM};
 use crate::harness::{Dir, Ran, TestCommand};
 #[cfg(unix)]
 use crate::signals::{heeds_hangups, send};
@@ -42,7 +44,7 @@ struct Job {
 
 impl Job {
     fn new(name: &str, bytes: &[u8], words: &'static [&'static str]) -> Self {
-        let dir = Dir::new();
+        let dir = Dir::in_memory();
         let input = Some(dir.write(name, bytes));
         Self { dir, input, command: "filter", words, varied: &[&[]], started: Cell::new(0) }
     }
@@ -50,7 +52,14 @@ impl Job {
     #[cfg(feature = "network")]
     fn selfplay(words: &'static [&'static str]) -> Self {
         let started = Cell::new(0);
-        Self { dir: Dir::new(), input: None, command: "selfplay", words, varied: &[&[]], started }
+        Self {
+            dir: Dir::in_memory(),
+            input: None,
+            command: "selfplay",
+            words,
+            varied: &[&[]],
+            started,
+        }
     }
 
     #[cfg(feature = "network")]
@@ -135,18 +144,30 @@ impl Job {
         }
     }
 
-    /// Kills [`kills`] processes, each at a random instant, and resumes the run each time. Starts a new run when one
-    /// finishes first.
     #[track_caller]
     fn survives(&self) {
+        self.survives_kills(kills());
+    }
+
+    /// Kills processes, each at a random instant, every second one after its first checkpoint, and resumes the run each
+    /// time. Starts a new run when one finishes first.
+    #[track_caller]
+    fn survives_kills(&self, kills: u64) {
         let (whole, duration) = self.whole();
         let mut random = Random::new(99);
         let (mut killed, mut in_this_run, mut runs) = (0, 0, 0);
         let mut resumed = 0;
-        while killed < kills() {
+        while killed < kills {
             let out = self.out(&format!("out-{runs}"));
+            let checkpoint =
+                || fs::metadata(out.join("a.checkpoint")).and_then(|it| it.modified()).ok();
+            let before = checkpoint();
             let mut child = self.start(&out);
-            let instant = duration.as_micros() as usize / 3 * (in_this_run + 1) / 2 + 1;
+            while killed % 2 == 1 && checkpoint() == before && child.try_wait().unwrap().is_none() {
+                sleep(Duration::from_millis(1));
+            }
+            // Most processes get no further than the next checkpoints, so that a run has kills in all its phases.
+            let instant = duration.as_micros() as usize / 4 * (in_this_run / 4 + 1) + 1;
             sleep(Duration::from_micros(random.below(instant) as u64));
             child.kill().unwrap();
             let output = child.wait_with_output().unwrap();
@@ -156,7 +177,7 @@ impl Job {
             if is_killed {
                 killed += 1;
                 in_this_run += 1;
-                resumed += u64::from(out.join("a.checkpoint").exists());
+                resumed += u64::from(checkpoint().is_some());
                 continue;
             }
             check(&out, &whole);
@@ -224,24 +245,27 @@ fn plain_outputs_survive_kills() {
 
 #[test]
 fn compressed_outputs_survive_kills() {
-    let words = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.1", "--to", "hcp.zst"];
-    Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(70), words).survives();
+    let words = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.05", "--to", "hcp.zst"];
+    // More kept records than a frame has.
+    Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(36), words).survives();
 }
 
 #[test]
 fn dataset_tables_survive_kills() {
     let lines = &["--nodes", "300", "--checkpoint-every", "0", "--to", "jsonl"];
-    Job::new("a.psv", &positions(Format::Psv, 4000), lines).dataset().survives();
+    Job::new("a.psv", &positions(Format::Psv, 2000), lines).dataset().survives();
     // Many rows and no searches, so that some of the processes are killed while the file is made.
-    let arrays = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.1", "--to", "npz"];
-    Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(20), arrays).dataset().survives();
+    let arrays = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.05", "--to", "npz"];
+    Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(8), arrays).dataset().survives();
 }
 
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_tables_survive_kills() {
-    let columns = &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.1", "--to", "parquet"];
-    Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(40), columns).dataset().survives();
+    let columns =
+        &["--nodes", "1", "--depth", "1", "--checkpoint-every", "0.05", "--to", "parquet"];
+    // More rows than a row group has.
+    Job::new("a.hcp", &positions(Format::Hcp, 2000).repeat(33), columns).dataset().survives();
 }
 
 #[test]
@@ -349,6 +373,40 @@ fn selfplay_games_survive_kills() {
         &["--batch=12"],
     ])
     .survives();
+}
+
+/// Each process starts its own engines, which takes longer than a game.
+#[test]
+#[cfg(all(unix, feature = "network"))]
+fn games_of_engines_survive_kills() {
+    let threads: &[&[&str]] = &[&["--threads=2"], &["--threads=1"], &["--threads=3"]];
+    let game = &[
+        "--engine",
+        ENGINE,
+        "--engine",
+        UNIFORM,
+        "--name=a",
+        "--games=60",
+        "--nodes=20",
+        "--max-moves=20",
+        "--root-mate=5,100",
+        "--checkpoint-every=0.001",
+    ];
+    Job::selfplay(game).varied(threads).survives_kills(kills() / 4);
+    let game = &[
+        "--model=hashed",
+        "--opponent-engine",
+        UNIFORM,
+        "--opponent-share=0.5",
+        "--name=a",
+        "--games=150",
+        "--nodes=20",
+        "--playouts=8",
+        "--max-moves=20",
+        "--root-mate=5,100",
+        "--checkpoint-every=0.001",
+    ];
+    Job::selfplay(game).varied(threads).survives_kills(kills() / 4);
 }
 
 #[test]

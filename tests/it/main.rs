@@ -29,6 +29,7 @@ mod marubatsu;
 mod matrix;
 mod messages;
 mod names;
+mod onnx_runtime;
 mod options;
 mod pages;
 mod parquet;

@@ -76,6 +76,43 @@ fn figures_equal_a_plain_count() {
 }
 
 #[test]
+fn games_are_counted() {
+    let dir = Dir::new();
+    let games = "startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d 2f2e\nstartpos moves 1g1f\n";
+    dir.write("a.usi", games);
+    for to in ["psv", "hcpe3", "pack", "kif", "csa", "jkf", "sbinpack"] {
+        let name = format!("a.{to}");
+        let convert = ["convert", "a.usi", "-o", &name, "--progress=none"];
+        dir.kyokumen(convert).args(["--fill=eval=0,result=draw"]).succeeds();
+    }
+    // All games in one chunk. A chunk begins with 4 letters and its length.
+    let (mut chains, bytes) = (Vec::new(), dir.read("a.sbinpack"));
+    let mut rest = &bytes[..];
+    while let Some((header, after)) = rest.split_at_checked(8) {
+        let len = u32::from_le_bytes(header[4..].try_into().unwrap()) as usize;
+        chains.extend_from_slice(&after[..len]);
+        rest = &after[len..];
+    }
+    let len = u32::try_from(chains.len()).unwrap().to_le_bytes();
+    dir.write("joined.sbinpack", [b"SBN2", &len[..], &chains].concat());
+    let names = ["a.usi", "a.hcpe3", "a.pack", "a.kif", "a.csa", "a.jkf", "a.sbinpack"];
+    for name in names.into_iter().chain(["joined.sbinpack"]) {
+        assert_eq!(report(&dir, &[name])["games"], 3, "{name}");
+        assert_eq!(report(&dir, &[name, "--min-ply=3"])["games"], 1, "{name}");
+        let shown = dir.kyokumen(["inspect", name, "--range=0"]).run().text();
+        assert!(shown.contains(", 6 records, 3 games\n"), "{name}: {shown}");
+    }
+    assert_eq!(report(&dir, &["a.psv", "a.kif"])["games"], 3);
+    assert_eq!(report(&dir, &["a.psv"])["games"], Value::Null);
+    let text = stats(&dir, &["a.hcpe3"]).text();
+    assert!(text.starts_with("records       6\ngames         3\n"), "{text}");
+    // More games than the sample of `inspect` has records.
+    dir.write("b.usi", "startpos moves 7g7f\n".repeat(9000));
+    let shown = dir.kyokumen(["inspect", "b.usi", "--range=0"]).run().text();
+    assert!(shown.starts_with("b.usi: usi, 9000 records, at least 4096 games\n"), "{shown}");
+}
+
+#[test]
 fn figures_do_not_depend_on_threads_or_files() {
     let dir = Dir::new();
     let bytes = archive(Format::Psv, 12_000);

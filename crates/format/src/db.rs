@@ -111,7 +111,7 @@ impl<'a> DbPosition<'a> {
         };
         let record = Record { best_move, eval_cp, ..self.record() };
         let own_bytes = Some([self.line, line, b""].join(&b'\n'));
-        Ok(Parsed { record, states_move: true, warnings, own_bytes })
+        Ok(Parsed { states_move: true, warnings, own_bytes, ..Parsed::from(record) })
     }
 }
 

@@ -87,6 +87,8 @@ pub(super) struct Parsed {
     pub(super) warnings: Warnings,
     /// The bytes of the record alone, if its chunk contains other records as well.
     pub(super) own_bytes: Option<Vec<u8>>,
+    /// Whether it is the first readable record of a game.
+    pub(super) starts_game: bool,
 }
 
 impl Parsed {
@@ -110,6 +112,7 @@ impl From<Record> for Parsed {
             record,
             warnings: Warnings::NONE,
             own_bytes: None,
+            starts_game: false,
         }
     }
 }

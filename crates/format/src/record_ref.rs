@@ -69,6 +69,11 @@ impl<'a> RecordRef<'a> {
         }
     }
 
+    /// Whether it is the first readable record of a game, in formats that hold games.
+    pub fn starts_game(&self) -> bool {
+        matches!(&self.content, RecordContent::Parsed(parsed) if parsed.starts_game)
+    }
+
     /// The packed position and its family (Apery or YaneuraOu), which determines the encoding. `None` for other
     /// formats.
     #[inline]

@@ -32,12 +32,15 @@ pub fn records(format: Format, dialect: Dialect, chunk: &[u8]) -> Records<'_> {
     Records { format, chunk, content }
 }
 
-/// The records of a game. Warnings about the game are attached to its first record.
+/// The records of a game. Its first record has the warnings about the game.
 pub(super) fn records_of(game: &Game) -> Vec<Result<Parsed, DecodeError>> {
     let records = game.records().into_iter().map(|record| record.map(Parsed::from));
     let mut records: Vec<_> = records.collect();
-    if let Some(Ok(first)) = records.first_mut().filter(|_| game.info.skipped_lines > 0) {
-        first.warnings.insert(Warning::LinesSkipped);
+    if let Some(Ok(first)) = records.first_mut() {
+        first.starts_game = !game.is_position;
+        if game.info.skipped_lines > 0 {
+            first.warnings.insert(Warning::LinesSkipped);
+        }
     }
     records
 }

@@ -94,6 +94,8 @@ pub struct Survey {
     pub records: u64,
     /// Records that cannot be read.
     pub unreadable: u64,
+    /// Games with at least one record, if the format holds games.
+    pub games: u64,
     /// Records whose padding is not zero.
     pub padding_not_zero: u64,
     /// Stored moves of valid positions.
@@ -135,6 +137,7 @@ impl Survey {
     /// Adds a record, or `None` for bytes that are not a record.
     pub fn add(&mut self, record: Option<RecordRef<'_>>) {
         self.records += 1;
+        self.games += u64::from(record.as_ref().is_some_and(RecordRef::starts_game));
         if record.is_none_or(|record| self.look_at(&record).is_err()) {
             self.unreadable += 1;
         }

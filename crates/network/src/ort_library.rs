@@ -2,6 +2,7 @@
 
 use std::env::{self, consts};
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,6 +53,10 @@ impl Library {
         }
         let (path, places) = find(path);
         let failed = |source| NetworkError::Library { places: places.clone(), source };
+        if path.components().nth(1).is_some() {
+            // `ort` would not state why a file cannot be opened.
+            File::open(&path).map_err(|error| failed(error.into()))?;
+        }
         let builder = ort::init_from(&path).map_err(|error| failed(error.into()))?;
         let builder = builder.with_name("kyokumen").with_telemetry(false).with_logger(Arc::new(
             |level, _, _, _, message: &str| {

@@ -26,9 +26,14 @@ pub(super) fn write_header(out: &mut impl Write, header: &Header) -> io::Result<
     };
     write!(out, "{}: {}{compressed}, ", name(&input.name), input.format)?;
     match number {
-        Some(number) => writeln!(out, "{}", records(*number))?,
-        None => writeln!(out, "more than {}", records(survey.records))?,
+        Some(number) => write!(out, "{}", records(*number))?,
+        None => write!(out, "more than {}", records(survey.records))?,
     }
+    if input.format.holds_games() {
+        let at_least = if *number == Some(survey.records) { "" } else { "at least " };
+        write!(out, ", {at_least}{}", quantity(survey.games, "game"))?;
+    }
+    writeln!(out)?;
     if survey.records == 0 {
         return Ok(());
     }

@@ -47,6 +47,7 @@ fn summary(report: &StatsReport, width: usize) -> Vec<String> {
     let sides = [("black", to_move.black), ("white", to_move.white)];
     let lines = [
         Some(("records", records(report))),
+        report.games.map(|games| ("games", separated(games))),
         Some(("distinct", distinct(report))),
         Some(("to move", shares(&sides, good))),
         Some(("in check", share(report.in_check, good))),

@@ -39,6 +39,8 @@ pub struct StatsReport {
     pub records: u64,
     /// Number of records that were read and passed the filters. All following fields cover only these records.
     pub good: u64,
+    /// Number of games with such records. `None` if no input holds games.
+    pub games: Option<u64>,
     /// Number of unreadable records.
     pub bad: u64,
     /// Number of comment lines in text inputs.
@@ -171,6 +173,10 @@ impl StatsReport {
             inputs: ranges_read.iter().map(entry).collect(),
             records: ranges_read.iter().map(|read| read.records).sum(),
             good: counts.kept,
+            games: ranges
+                .iter()
+                .any(|range| range.input.format.holds_games())
+                .then_some(tally.games),
             bad: counts.bad_records(),
             comments: counts.filtered.get(&Condition::Comment).copied().unwrap_or(0),
             filtered: filtered(counts),

@@ -34,6 +34,7 @@ pub(super) struct MoveTally {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
+    pub(super) games: u64,
     pub(super) to_move: [u64; 2],
     pub(super) in_check: u64,
     pub(super) evals: Histogram,
@@ -133,6 +134,7 @@ impl Tally {
     }
 
     pub(super) fn add(&mut self, other: &Self) {
+        self.games += other.games;
         add_each(&mut self.to_move, &other.to_move);
         self.in_check += other.in_check;
         self.evals.add(&other.evals);
