@@ -17,7 +17,7 @@ use crate::search::TableError;
 use crate::shogi::{Color, Move, Position, PositionHistory};
 use crate::usi::process::UsiProcess;
 use crate::usi::score::{BestMove, EngineScore, Found};
-use crate::usi::{EngineSettings, search};
+use crate::usi::{EngineSettings, search, start_game};
 
 /// Engines and their games.
 #[derive(Clone, PartialEq, Debug)]
@@ -85,7 +85,7 @@ impl EnginePlayer {
                 Some(process) => process,
                 none => none.insert(engine.start(stop)?),
             };
-            process.send("usinewgame");
+            start_game(process, stop)?;
         }
         let mut game = EngineGame::new(&self.games, number, opening);
         loop {
@@ -169,7 +169,7 @@ impl OpponentEngine {
             none => none.insert(self.engine.start(stop)?),
         };
         if self.number != Some(turn.number) {
-            process.send("usinewgame");
+            start_game(process, stop)?;
             self.number = Some(turn.number);
         }
         let mut command = format!("position sfen {} moves", turn.game.start);

@@ -385,6 +385,21 @@ fn an_engine_timeout_must_be_above_zero() {
     }
 }
 
+/// Whether the second `bestmove` arrives before or after the next `go` depends on the time.
+#[test]
+fn a_second_bestmove_is_never_an_answer() {
+    let bench = Bench::new(ENGINE, ("AFTER", "echo bestmove resign"));
+    let output = bench.relabel(&[]);
+    let transcript = bench.error(&output);
+    let refused = ["sent a `bestmove` without a `go`", "sent no score before `bestmove resign`"];
+    assert!(refused.iter().any(|why| transcript.contains(why)), "{transcript}");
+    if output.status.success() {
+        let sound = Bench::new(ENGINE, ("AFTER", ":"));
+        assert!(sound.relabel(&[]).status.success());
+        assert!(bench.0.read("out/a.psv") == sound.0.read("out/a.psv"));
+    }
+}
+
 #[test]
 fn invalid_answers_end_the_run() {
     for (fault, failed, why) in [
@@ -403,11 +418,6 @@ fn invalid_answers_end_the_run() {
             ("GO", "echo bestmove; continue"),
             "failed 3 times",
             "the engine sent no score before `bestmove `",
-        ),
-        (
-            ("AFTER", "echo bestmove resign"),
-            "failed",
-            "the engine `sh program` sent a `bestmove` without a `go`",
         ),
         (
             ("ISREADY", "echo bestmove 7g7f"),
