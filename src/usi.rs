@@ -110,13 +110,6 @@ fn initialise(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<Option<St
     Ok(name)
 }
 
-/// Prepares the engine for a new game. Most engines then clear their hash table, which can take a fifth of a second.
-pub(crate) fn start_game(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<(), Error> {
-    process.request("isready", "readyok", cancel, |_| {})?;
-    process.send("usinewgame");
-    Ok(())
-}
-
 /// Searches `position`, which the command `text` (`position …`) describes.
 pub(crate) fn search(
     process: &mut UsiProcess,

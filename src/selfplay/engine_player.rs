@@ -17,7 +17,7 @@ use crate::search::TableError;
 use crate::shogi::{Color, Move, Position, PositionHistory};
 use crate::usi::process::UsiProcess;
 use crate::usi::score::{BestMove, EngineScore, Found};
-use crate::usi::{EngineSettings, search, start_game};
+use crate::usi::{EngineSettings, search};
 
 /// Engines and their games.
 #[derive(Clone, PartialEq, Debug)]
@@ -317,6 +317,13 @@ fn root(best: Move, found: &Found) -> Root {
     let mut moves: Vec<RootMove> = moves.into_iter().map(root_move).collect();
     moves.sort_by(|a, b| b.visits.cmp(&a.visits).then(a.m.cmp(&b.m)));
     Root { visits: VISITS.into(), value: value(found.score), proven: None, moves }
+}
+
+/// Prepares the engine for a new game. Most engines then clear their hash table, which can take a fifth of a second.
+fn start_game(process: &mut UsiProcess, cancel: &AtomicBool) -> Result<(), Error> {
+    process.request("isready", "readyok", cancel, |_| {})?;
+    process.send("usinewgame");
+    Ok(())
 }
 
 #[cfg(test)]
