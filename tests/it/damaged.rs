@@ -47,6 +47,7 @@ use tempfile::TempDir;
 use kyokumen_testing::positions::Random;
 
 use crate::archive::{archive, write};
+use crate::harness::memory_folder;
 use damage::damaged;
 use sides::{check_sides, is_copied};
 
@@ -65,8 +66,7 @@ fn damaged_files_lose_no_record_and_cause_no_panic() {
     let count = files.unwrap_or(if first.is_some() { 1 } else { FILES });
     let seeds = first.unwrap_or(0)..first.unwrap_or(0) + count;
     let samples = samples();
-    // In memory if possible, because the commands flush their outputs.
-    let mut folder = tempfile::tempdir_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+    let mut folder = memory_folder();
     folder.disable_cleanup(std::env::var_os("KYOKUMEN_DAMAGED_KEEP").is_some());
     let mut failed = Vec::new();
     for seed in seeds {

@@ -15,6 +15,11 @@ use crate::messages::transcript;
 /// A temporary folder. Commands run in it, so names in their arguments are relative to it.
 pub(crate) struct Dir(TempDir);
 
+/// See [`Dir::in_memory`].
+pub(crate) fn memory_folder() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
+}
+
 impl Dir {
     pub(crate) fn new() -> Self {
         Self(TempDir::new().unwrap())
@@ -22,7 +27,7 @@ impl Dir {
 
     /// A folder in memory if possible, for tests that flush files often, which is slow on a disk.
     pub(crate) fn in_memory() -> Self {
-        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| TempDir::new()).unwrap())
+        Self(memory_folder())
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -2,11 +2,11 @@
 
 use super::*;
 
-/// An engine that plays, behind a script.
+/// An engine that plays, behind a script that counts `isready`.
 const PLAYER: &str = concat!(
     "echo $$ >> pids
 while read -r line; do
-  case \"$line\" in go*) n=$((n + 1)); GO ;; esac
+  case \"$line\" in isready) echo >> ready ;; go*) n=$((n + 1)); GO ;; esac
   echo \"$line\"
   [ \"$line\" != quit ] || exit
 done | '",
@@ -66,6 +66,8 @@ fn games_continue_after_one_engine_fails() {
         let words = [&selfplay(words)[..], &["--engine-timeout=1"]].concat();
         let sound = Bench::new(PLAYER, ("", ""));
         assert!(sound.run(&words).status.success());
+        // At the start of the process and of each game, not for each move: many engines then clear their hash table.
+        assert_eq!(sound.0.read("ready").len(), 1 + 4, "{words:?}");
         for (fault, why) in [
             ("exit 3", "ended before it answered (exit status: 0)"),
             ("exec sleep 600", "did not answer within 1 s"),
