@@ -14,7 +14,7 @@ use kyokumen_game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
 use super::child_cache::{CacheHandle, ChildCache, NO_HANDLE};
 use super::limits::{Limits, MAX_PLIES, WhenHopeless};
-use super::numbers::{ChildSummary, DISPROVEN, PROVEN, ProofNumbers, UNKNOWN};
+use super::numbers::{ChildSummary, DISPROVEN, Delay, PROVEN, ProofNumbers, UNKNOWN};
 use super::observer::SearchObserver;
 use super::path::{PATH_INDEPENDENT, Path, PathDependency, dependency_above};
 use super::table::{INFINITE, ProvenNode, TableLookup, TableUpdate, TranspositionTable};
@@ -42,6 +42,7 @@ pub(super) struct Descent<G: Game, T> {
     /// Moves from the root to the node being searched.
     line: Vec<G::Move>,
     limits: Limits,
+    delay: Delay,
     /// Nodes entered since [`Self::start`].
     nodes: u64,
     /// The search may enter nodes until `nodes` has this value. Then it must request more from the table.
@@ -147,6 +148,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             candidates: Vec::new(),
             line: Vec::new(),
             limits: Limits::new(0, 0),
+            delay: Delay::UNTIL_SOLVED,
             nodes: 0,
             granted_until: 0,
             stop: None,
@@ -160,6 +162,10 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     /// Starts a new search: resets the node count and the child cache. The caller starts the table.
     pub(super) fn start(&mut self, limits: Limits) {
         self.limits = Limits { depth_plies: limits.depth_plies.min(MAX_PLIES), ..limits };
+        self.delay = match limits.when_hopeless {
+            WhenHopeless::GiveUp => Delay::UNTIL_SOLVED,
+            WhenHopeless::GoOn => Delay::UNTIL_HARD,
+        };
         self.nodes = 0;
         self.child_cache.clear();
         self.limits_proof_length = false;
@@ -376,7 +382,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let plies_left = self.limits.depth_plies - ply - 1;
         loop {
             let children = self.children[first_child..].iter();
-            let summary = ChildSummary::new(kind, children.map(Child::delayed_and_numbers));
+            let summary =
+                ChildSummary::new(kind, self.delay, children.map(Child::delayed_and_numbers));
             if ply == 0 && self.is_hopeless(summary.numbers) {
                 self.stop = Some(Stop::Nodes);
             }

@@ -81,6 +81,33 @@ const fn without_cost(threshold: u32, cost: i8) -> u32 {
     if threshold == INFINITE { threshold } else { threshold.saturating_add_signed(-(cost as i32)) }
 }
 
+/// How long a delayed child does not count: until its predecessor is solved, or, at an OR node, has proven hard.
+///
+/// A check is delayed if the check before it usually leads to the same positions, such as the drop of another piece on
+/// the same line. If that one cannot be solved, waiting for it keeps the search from the check that mates.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delay {
+    /// The proof number at which the predecessor of a delayed check has proven hard.
+    hard: u32,
+}
+
+impl Delay {
+    /// Waits until the predecessor is solved. Best for searches with few nodes.
+    pub(super) const UNTIL_SOLVED: Self = Self { hard: INFINITE };
+    /// Waits until the predecessor is solved or has proven hard. Best for long mates.
+    pub(super) const UNTIL_HARD: Self = Self { hard: 16 };
+
+    /// Whether the delayed successor of a child with these numbers does not count yet.
+    #[inline(always)]
+    const fn holds_after(self, kind: NodeKind, child: ProofNumbers) -> bool {
+        match kind {
+            // Not proven, not hard, and so not disproven. One comparison, since 0 - 1 wraps to the largest number.
+            NodeKind::Or => child.proof.wrapping_sub(1) < self.hard - 1,
+            NodeKind::And => !child.is_solved(),
+        }
+    }
+}
+
 /// The numbers of a node, computed from its children, and the child to search next.
 pub(super) struct ChildSummary {
     /// Proof and disproof number of the node.
@@ -160,8 +187,7 @@ fn capped(sum: u64) -> u32 {
 }
 
 impl ChildSummary {
-    /// Combines the numbers of the children. The `bool` states whether a child is delayed. A delayed child does not
-    /// count until its predecessor is solved.
+    /// Combines the numbers of the children. The `bool` states whether a child is delayed, see [`Delay`].
     ///
     /// At AND nodes the proof numbers add up. At OR nodes the sum is the largest disproof number, plus two for each
     /// other open child (after the weak proof number of Ueda et al. 2008, which adds one). A true sum would count many
@@ -169,26 +195,31 @@ impl ChildSummary {
     #[inline]
     pub(super) fn new(
         kind: NodeKind,
+        delay: Delay,
         children: impl Iterator<Item = (bool, ProofNumbers)>,
     ) -> Self {
         // Compiled as a separate loop for each kind.
         match kind {
-            NodeKind::Or => Self::for_kind(NodeKind::Or, children),
-            NodeKind::And => Self::for_kind(NodeKind::And, children),
+            NodeKind::Or => Self::for_kind(NodeKind::Or, delay, children),
+            NodeKind::And => Self::for_kind(NodeKind::And, delay, children),
         }
     }
 
     /// The loop has no branches, because the processor cannot predict which child is the best.
     #[inline(always)]
-    fn for_kind(kind: NodeKind, children: impl Iterator<Item = (bool, ProofNumbers)>) -> Self {
+    fn for_kind(
+        kind: NodeKind,
+        delay: Delay,
+        children: impl Iterator<Item = (bool, ProofNumbers)>,
+    ) -> Self {
         let mut best = 0;
         let [mut deciding, mut second] = [INFINITE; 2];
         let mut total = Total::new(kind);
         let mut best_sum = 0;
-        let mut predecessor_is_open = false;
+        let mut predecessor_is_waited_for = false;
         for (index, (delayed, numbers)) in children.enumerate() {
-            let is_excluded = delayed & predecessor_is_open;
-            predecessor_is_open = is_excluded | !numbers.is_solved();
+            let is_excluded = delayed & predecessor_is_waited_for;
+            predecessor_is_waited_for = is_excluded | delay.holds_after(kind, numbers);
             let child = numbers.deciding_and_sum(kind);
             let child_deciding = if is_excluded { INFINITE } else { child[0] };
             let child_sum = if is_excluded { 0 } else { child[1] };
@@ -221,6 +252,7 @@ impl ChildSummary {
     pub(super) fn with_virtual_loss(
         self,
         kind: NodeKind,
+        delay: Delay,
         thresholds: ProofNumbers,
         children: impl Iterator<Item = (bool, ProofNumbers)>,
         searches: impl Fn(usize) -> u32,
@@ -230,10 +262,10 @@ impl ChildSummary {
         let [mut deciding, mut second] = [INFINITE; 2];
         let mut best_sum = 0;
         let mut total = Total::new(kind);
-        let mut predecessor_is_open = false;
+        let mut predecessor_is_waited_for = false;
         for (index, (delayed, numbers)) in children.enumerate() {
-            let is_excluded = delayed & predecessor_is_open;
-            predecessor_is_open = is_excluded | !numbers.is_solved();
+            let is_excluded = delayed & predecessor_is_waited_for;
+            predecessor_is_waited_for = is_excluded | delay.holds_after(kind, numbers);
             let [child_deciding, child_sum] = numbers.deciding_and_sum(kind);
             if is_excluded || child_deciding == INFINITE {
                 continue;
@@ -314,7 +346,11 @@ mod tests {
             for cost in [-2, -1, 0, 1, 2] {
                 let child = ProofNumbers { proof: number, disproof: 3 };
                 let with_cost = child.with_cost(NodeKind::Or, cost);
-                let summary = ChildSummary::new(NodeKind::Or, [(false, with_cost)].into_iter());
+                let summary = ChildSummary::new(
+                    NodeKind::Or,
+                    Delay::UNTIL_SOLVED,
+                    [(false, with_cost)].into_iter(),
+                );
                 for proof in [1, with_cost.proof + 1, INFINITE] {
                     let thresholds = ProofNumbers { proof, disproof: INFINITE };
                     let thresholds =
@@ -325,16 +361,47 @@ mod tests {
         }
     }
 
+    /// The proof number of an OR node whose second child is delayed.
+    fn with_delayed_child(delay: Delay, [first, second]: [ProofNumbers; 2]) -> u32 {
+        ChildSummary::new(NodeKind::Or, delay, [(false, first), (true, second)].into_iter())
+            .numbers
+            .proof
+    }
+
+    #[test]
+    fn a_delayed_check_counts_once_the_check_before_it_is_solved_or_has_proven_hard() {
+        let open = |proof| ProofNumbers { proof, disproof: 1 };
+        let proof = |delay, first| with_delayed_child(delay, [first, open(3)]);
+        let until_hard = [open(1), open(15), open(16), DISPROVEN, PROVEN]
+            .map(|first| proof(Delay::UNTIL_HARD, first));
+        assert_eq!(until_hard, [1, 15, 3, 3, 0]);
+        let until_solved = [open(16), open(LARGEST), DISPROVEN, PROVEN]
+            .map(|first| proof(Delay::UNTIL_SOLVED, first));
+        assert_eq!(until_solved, [16, LARGEST, 3, 0]);
+    }
+
+    #[test]
+    fn a_delayed_defence_counts_only_once_the_defence_before_it_is_solved() {
+        let open = |proof| ProofNumbers { proof, disproof: 1 };
+        let children = |first| [(false, first), (true, open(7))].into_iter();
+        let proof = |first| {
+            ChildSummary::new(NodeKind::And, Delay::UNTIL_HARD, children(first)).numbers.proof
+        };
+        assert_eq!([open(900), PROVEN].map(proof), [900, 7]);
+    }
+
     /// The best child of an AND node with this threshold for its disproof number while two other threads search its
     /// second child.
     fn best_with_virtual_loss(disproof_numbers: [u32; 3], threshold: u32) -> usize {
         let children =
             || disproof_numbers.map(|disproof| (false, ProofNumbers { proof: 1, disproof }));
         let thresholds = ProofNumbers { proof: INFINITE, disproof: threshold };
-        let summary = ChildSummary::new(NodeKind::And, children().into_iter());
+        let summary = ChildSummary::new(NodeKind::And, Delay::UNTIL_HARD, children().into_iter());
         let searches = |child| if child == 1 { 2 } else { 0 };
         let children = children().into_iter();
-        summary.with_virtual_loss(NodeKind::And, thresholds, children, searches).best
+        summary
+            .with_virtual_loss(NodeKind::And, Delay::UNTIL_HARD, thresholds, children, searches)
+            .best
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             self.table.searches_at(game.board_key_after(m), game.hand_after(m))
         };
         let children = children.map(Child::delayed_and_numbers);
-        summary.with_virtual_loss(game.node_kind(), thresholds, children, searches)
+        summary.with_virtual_loss(game.node_kind(), self.delay, thresholds, children, searches)
     }
 
     /// Tests whether another thread has solved one of the next few nodes of the path. If so, the search unwinds to it.
