@@ -303,7 +303,7 @@ impl Judge {
     ) -> Option<CountedPlies> {
         let attacker = match verdict {
             PositionVerdict::Loss if !position.has_legal_move() => {
-                return Some(CountedPlies { plies: 0, is_least: true, nodes: 0 });
+                return Some(CountedPlies { plies: 0, line: Vec::new(), is_least: true, nodes: 0 });
             }
             PositionVerdict::Win => Attacker::SideToMove,
             PositionVerdict::Loss => Attacker::Opponent,

@@ -58,6 +58,16 @@ pub struct Solution {
     pub proofs: Vec<Result<ProofText, TooManySteps>>,
 }
 
+impl Solution {
+    /// The moves of the mate; empty if there is none. The line without futile interpositions, if it was requested and
+    /// found. It may be the line of a shorter mate than that of `mate_result`.
+    pub fn line(&self) -> &[Move] {
+        let counted = self.tsume_plies.as_ref().map(|counted| &counted.line);
+        let found = self.mate_result.as_ref().map(|mate_result| &mate_result.line);
+        counted.filter(|line| !line.is_empty()).or(found).map_or(&[], Vec::as_slice)
+    }
+}
+
 /// Solves positions on `threads` threads; 0 uses all cores. Calls `take` with each solution in the order of the
 /// positions, as soon as it is available.
 ///

@@ -210,6 +210,7 @@ fn lengths_agree_with_an_exhaustive_search() {
         longer += u32::from(plies > 1);
         let counted = counted.unwrap();
         assert!(counted.plies <= plies, "{position}");
+        assert_eq!(counted.line.len(), usize::from(counted.plies), "{position}");
         let Some(least) = every_move(false).plies(&position, plies) else { continue };
         assert!(least <= counted.plies, "{position}: {least}, not {counted:?}");
         assert!(
@@ -273,6 +274,7 @@ fn rounds_that_only_win_pieces_do_not_count() {
         let (plies, counted) = lengths(sfen);
         assert!(plies > 300, "{plies}");
         assert_eq!((counted.plies, counted.is_least), (45, true), "{sfen}");
+        assert_eq!(counted.line.len(), 45, "{sfen}");
     }
 }
 

@@ -27,10 +27,13 @@ const SEARCHES_PER_BOUND: u64 = 3;
 const MIN_PROVER_SEARCHES: u64 = 16;
 
 /// The length of a mate without futile defences.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CountedPlies {
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CountedPlies<M> {
     /// Plies within which the attacker reaches the goal. Futile defences and their replies do not count.
     pub plies: u16,
+    /// The best play of both sides without futile defences and their replies, `plies` moves. Empty if `plies` is 0, or
+    /// if there are too many positions to find it.
+    pub line: Vec<M>,
     /// Whether it is proven that the attacker does not reach it in fewer.
     pub is_least: bool,
     /// Nodes searched for this result.
@@ -47,7 +50,7 @@ impl<G: Game + Clone> DfPn<G> {
         game: &mut G,
         nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
-    ) -> Option<CountedPlies> {
+    ) -> Option<CountedPlies<G::Move>> {
         let proof = self.proof.take()?;
         observer.measures(true);
         let counted = self.count(&proof, conceding, game, nodes.max(MIN_NODES), observer);
@@ -63,10 +66,11 @@ impl<G: Game + Clone> DfPn<G> {
         game: &mut G,
         nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
-    ) -> Option<CountedPlies> {
-        let plies = proof.plies_without_futile(game)?;
+    ) -> Option<CountedPlies<G::Move>> {
+        let line = proof.line_without_futile(game)?;
+        let plies = u16::try_from(line.len()).unwrap_or(u16::MAX);
         let Some(fewer) = plies.checked_sub(G::PLIES_APART) else {
-            return Some(CountedPlies { plies, is_least: true, nodes: 0 });
+            return Some(CountedPlies { plies, line, is_least: true, nodes: 0 });
         };
         let limits = Limits {
             depth_plies: fewer,
@@ -79,16 +83,16 @@ impl<G: Game + Clone> DfPn<G> {
         let Some(conceding_proof) = conceding.proof() else {
             let is_least =
                 matches!(solved.verdict, Verdict::Disproven | Verdict::Unknown(Stop::Depth));
-            return Some(CountedPlies { plies, is_least, nodes: searched });
+            return Some(CountedPlies { plies, line, is_least, nodes: searched });
         };
         let lower_bound = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
         let mut prover = Resuming { search: self, observer, nodes_left: nodes };
         let extra_proofs =
             ExtraProofs { conceding_proof, proofs_found: Vec::new(), prover: &mut prover };
-        let shorter = proof.shorter_plies(extra_proofs, game, lower_bound, plies);
-        let plies = shorter.unwrap_or(plies);
+        let shorter = proof.shorter_line(extra_proofs, game, lower_bound, plies);
+        let (plies, line) = shorter.unwrap_or((plies, line));
         let nodes = searched + (nodes - prover.nodes_left);
-        Some(CountedPlies { plies, is_least: is_shortest && plies == lower_bound, nodes })
+        Some(CountedPlies { plies, line, is_least: is_shortest && plies == lower_bound, nodes })
     }
 }
 

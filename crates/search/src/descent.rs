@@ -42,7 +42,6 @@ pub(super) struct Descent<G: Game, T> {
     /// Moves from the root to the node being searched.
     line: Vec<G::Move>,
     limits: Limits,
-    delay: Delay,
     /// Nodes entered since [`Self::start`].
     nodes: u64,
     /// The search may enter nodes until `nodes` has this value. Then it must request more from the table.
@@ -148,7 +147,6 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             candidates: Vec::new(),
             line: Vec::new(),
             limits: Limits::new(0, 0),
-            delay: Delay::UNTIL_SOLVED,
             nodes: 0,
             granted_until: 0,
             stop: None,
@@ -162,10 +160,6 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     /// Starts a new search: resets the node count and the child cache. The caller starts the table.
     pub(super) fn start(&mut self, limits: Limits) {
         self.limits = Limits { depth_plies: limits.depth_plies.min(MAX_PLIES), ..limits };
-        self.delay = match limits.when_hopeless {
-            WhenHopeless::GiveUp => Delay::UNTIL_SOLVED,
-            WhenHopeless::GoOn => Delay::UNTIL_HARD,
-        };
         self.nodes = 0;
         self.child_cache.clear();
         self.limits_proof_length = false;
@@ -382,8 +376,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let plies_left = self.limits.depth_plies - ply - 1;
         loop {
             let children = self.children[first_child..].iter();
-            let summary =
-                ChildSummary::new(kind, self.delay, children.map(Child::delayed_and_numbers));
+            let delay = Delay::after(self.nodes);
+            let summary = ChildSummary::new(kind, delay, children.map(Child::delayed_and_numbers));
             if ply == 0 && self.is_hopeless(summary.numbers) {
                 self.stop = Some(Stop::Nodes);
             }

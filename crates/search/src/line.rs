@@ -60,20 +60,26 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         })
     }
 
-    /// As [`Self::plies_without_futile`], but the attacker also has the moves of `extra_proofs`. `None` if the length
-    /// is not in `min_plies..max_plies`.
-    pub(super) fn shorter_plies<'a, G: Game<Move = M, Hand = H>>(
+    /// As [`Self::plies_without_futile`] and [`Self::line_without_futile`], but the attacker also has the moves of
+    /// `extra_proofs`. `None` if the length is not in `min_plies..max_plies`. The line is empty if there are too many
+    /// positions to find it.
+    pub(super) fn shorter_line<'a, G: Game<Move = M, Hand = H>>(
         &'a self,
         extra_proofs: ExtraProofs<'a, G>,
         game: &mut G,
         min_plies: u16,
         max_plies: u16,
-    ) -> Option<u16> {
+    ) -> Option<(u16, Vec<M>)> {
         let mut measure =
             LengthMeasure::new(self, Some(extra_proofs), Counting::WithoutFutileOrReturns);
         let root = measure.root(game);
         let mut lengths = (min_plies..max_plies).step_by(usize::from(G::PLIES_APART));
-        lengths.find(|&plies| measure.takes_at_most(game, root, plies))
+        let plies = lengths.find(|&plies| measure.takes_at_most(game, root, plies))?;
+        let mut line = measure.line(game, root);
+        if line.len() != usize::from(plies) {
+            line.clear();
+        }
+        Some((plies, line))
     }
 
     /// As [`Self::line`], without futile defences. It has as many moves as [`Self::plies_without_futile`]. `None` if

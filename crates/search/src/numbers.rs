@@ -81,6 +81,9 @@ const fn without_cost(threshold: u32, cost: i8) -> u32 {
     if threshold == INFINITE { threshold } else { threshold.saturating_add_signed(-(cost as i32)) }
 }
 
+/// A search with fewer nodes is short, see [`Delay::after`].
+const SHORT_SEARCH_NODES: u64 = 1 << 18;
+
 /// How long a delayed child does not count: until its predecessor is solved, or, at an OR node, has proven hard.
 ///
 /// A check is delayed if the check before it usually leads to the same positions, such as the drop of another piece on
@@ -92,10 +95,16 @@ pub(super) struct Delay {
 }
 
 impl Delay {
-    /// Waits until the predecessor is solved. Best for searches with few nodes.
-    pub(super) const UNTIL_SOLVED: Self = Self { hard: INFINITE };
-    /// Waits until the predecessor is solved or has proven hard. Best for long mates.
-    pub(super) const UNTIL_HARD: Self = Self { hard: 16 };
+    /// Waits until the predecessor is solved.
+    const UNTIL_SOLVED: Self = Self { hard: INFINITE };
+    /// Waits until the predecessor is solved or has proven hard.
+    const UNTIL_HARD: Self = Self { hard: 16 };
+
+    /// The delay after this number of nodes. Short searches are faster without hard checks.
+    #[inline]
+    pub(super) const fn after(nodes: u64) -> Self {
+        if nodes < SHORT_SEARCH_NODES { Self::UNTIL_SOLVED } else { Self::UNTIL_HARD }
+    }
 
     /// Whether the delayed successor of a child with these numbers does not count yet.
     #[inline(always)]

@@ -26,10 +26,9 @@ use super::dfpn::DfPn;
 use super::observer::SearchObserver;
 use super::restricted::Restricted;
 use super::search_result::SearchResult;
-use super::{observer, proof};
+use super::{counted, observer, proof};
 use kyokumen_shogi::{Hand, Mate, Move, Position};
 
-pub use super::counted::CountedPlies;
 pub use super::dfpn::SOLVER_VERSION;
 pub use super::limits::{
     Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, Threads, WhenHopeless,
@@ -44,6 +43,9 @@ pub type SolverResult = SearchResult<Move>;
 
 /// A checked proof, see [`crate::Proof`].
 pub type Proof = proof::Proof<Move, Hand>;
+
+/// The length of a mate without futile interpositions, see [`crate::CountedPlies`].
+pub type CountedPlies = counted::CountedPlies<Move>;
 
 /// Controls one search from another thread, see [`crate::SearchControl`].
 pub type SearchControl = observer::SearchControl<Move>;

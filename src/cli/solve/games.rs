@@ -70,8 +70,8 @@ fn game(solution: &Solution) -> Option<Game> {
         PositionVerdict::Loss => !position.side_to_move(),
         PositionVerdict::NoMate | PositionVerdict::Unknown(_) => return None,
     };
-    let moves = mate_result.line.iter().map(|&m| Played::new(m, 0)).collect();
-    let (result, is_position) = (Some(GameResult::win_of(winner)), mate_result.line.is_empty());
+    let moves = solution.line().iter().map(|&m| Played::new(m, 0)).collect();
+    let (result, is_position) = (Some(GameResult::win_of(winner)), solution.line().is_empty());
     let mut game = Game { moves, result, is_position, ..Game::new(position.setup()) };
     let title =
         |name: &str| Header { key: HeaderKey::Other(TITLE.to_owned()), value: name.to_owned() };

@@ -198,8 +198,10 @@ fn facts(solution: &Solution, line: &[Move], language: Language) -> String {
     let mut facts = vec![turn.to_owned()];
     facts.extend(label(solution).filter(|_| name(solution).is_none()).map(escaped));
     let is_intended = solution.moves.as_ref().is_some_and(|report| !report.intended.is_empty());
-    let tsume =
-        solution.tsume_plies.filter(|it| usize::from(it.plies) != tree::plies(solution, line));
+    let tsume = solution
+        .tsume_plies
+        .as_ref()
+        .filter(|it| usize::from(it.plies) != tree::plies(solution, line));
     facts.extend(tsume.filter(|_| !is_intended).map(|counted| tsume_plies(counted, language)));
     let shortest = match solution.is_shortest {
         Some(true) => Some(language.pick("no shorter mate", "最短")),

@@ -35,6 +35,8 @@ struct Line {
     /// Whether `plies` is proven minimal. Null without a mate or without `--shortest`.
     shortest: Option<bool>,
     line: Vec<String>,
+    /// The line without futile interpositions. Null if `tsume_plies` is null.
+    tsume_line: Option<Vec<String>>,
     nodes: u64,
     /// Time of the search that gave the verdict, which may be the search of an equal position.
     elapsed_ms: f64,
@@ -47,6 +49,7 @@ impl Line {
     /// `measures`: whether `tsume_plies` is requested.
     fn new(solution: &Solution, measures: bool) -> Self {
         let mate_result = solution.mate_result.as_ref();
+        let counted = solution.tsume_plies.as_ref();
         let stop = match mate_result.map(|mate_result| mate_result.verdict) {
             Some(PositionVerdict::Unknown(stop)) => Some(stop.word()),
             _ => None,
@@ -57,11 +60,12 @@ impl Line {
             verdict: mate_result.map(|mate_result| mate_result.verdict.word()),
             stop,
             plies: mate_result.filter(|it| it.verdict.is_mate()).map(|it| it.line.len()),
-            tsume_plies: solution.tsume_plies.map(|counted| counted.plies),
+            tsume_plies: counted.map(|counted| counted.plies),
             tsume_plies_null: why_not_measured(solution, measures),
-            tsume_shortest: solution.tsume_plies.map(|counted| counted.is_least),
+            tsume_shortest: counted.map(|counted| counted.is_least),
             shortest: solution.is_shortest,
-            line: mate_result.map(moves).unwrap_or_default(),
+            line: mate_result.map(|mate_result| moves(&mate_result.line)).unwrap_or_default(),
+            tsume_line: counted.map(|counted| moves(&counted.line)),
             nodes: mate_result.map_or(0, |mate_result| mate_result.nodes),
             elapsed_ms: exact_milliseconds(solution.elapsed),
             all: solution.moves.as_ref().map(AllMovesJson::new),
@@ -125,10 +129,7 @@ pub(super) fn write_report(
         rows.push((language.pick("line", "USI"), line.line.join(" ")));
         rows.push((language.pick("in words", "手順"), in_words(solution)));
     }
-    let tsume = solution.tsume_plies.filter(|it| Some(usize::from(it.plies)) != line.plies);
-    if let Some(counted) = tsume {
-        rows.push((language.pick("tsume", "詰手数"), tsume_plies(counted, language)));
-    }
+    rows.extend(tsume_rows(solution, line.plies, language));
     if let Some(is_shortest) = line.shortest {
         let known = if is_shortest {
             language.pick("yes", "証明済み")
@@ -158,6 +159,26 @@ pub(super) fn write_report(
     moves.map_or(Ok(()), |report| write_moves(solution, report, language))
 }
 
+/// The length and the line without futile interpositions, unless they are those of the mate with `plies`.
+fn tsume_rows(
+    solution: &Solution,
+    plies: Option<usize>,
+    language: Language,
+) -> Vec<(&'static str, String)> {
+    let counted = solution.tsume_plies.as_ref();
+    let Some(counted) = counted.filter(|it| Some(usize::from(it.plies)) != plies) else {
+        return Vec::new();
+    };
+    let mut rows = vec![(language.pick("tsume", "詰手数"), tsume_plies(counted, language))];
+    if !counted.line.is_empty() {
+        let usi = Moves(&counted.line).to_string();
+        let in_words = words(&solution.input.position, &counted.line, None);
+        rows.push((language.pick("tsume line", "詰手順 USI"), usi));
+        rows.push((language.pick("in words", "詰手順"), in_words));
+    }
+    rows
+}
+
 /// Writes a named value of the report.
 pub(super) fn write_row(
     out: &mut impl Write,
@@ -169,8 +190,8 @@ pub(super) fn write_row(
 }
 
 /// The length without futile interpositions.
-pub(super) fn tsume_plies(counted: CountedPlies, language: Language) -> String {
-    let CountedPlies { plies, is_least, .. } = counted;
+pub(super) fn tsume_plies(counted: &CountedPlies, language: Language) -> String {
+    let &CountedPlies { plies, is_least, .. } = counted;
     let (fewer, at_most) = if is_least { ("", "") } else { (", or fewer", "以下") };
     in_language!(
         language,
@@ -234,8 +255,8 @@ pub(super) fn stop_words(stop: Stop, language: Language) -> &'static str {
     }
 }
 
-fn moves(mate_result: &MateResult) -> Vec<String> {
-    mate_result.line.iter().map(ToString::to_string).collect()
+fn moves(line: &[Move]) -> Vec<String> {
+    line.iter().map(ToString::to_string).collect()
 }
 
 #[derive(Default)]

@@ -31,8 +31,7 @@ pub(super) fn main_line(solution: &Solution) -> Vec<Move> {
             best.map_or_else(Vec::new, |finding| finding.line.clone())
         }
     });
-    let found = solution.mate_result.iter().filter(|it| it.verdict.is_mate());
-    if searched.is_empty() { found.flat_map(|it| it.line.clone()).collect() } else { searched }
+    if searched.is_empty() { solution.line().to_vec() } else { searched }
 }
 
 /// Plies of the mate that begins with the first move of the main line. The main line itself can end before the mate, at

@@ -8,7 +8,7 @@
 use kyokumen_game::Game;
 
 use super::{Child, Descent, Value};
-use crate::numbers::{ChildSummary, ProofNumbers};
+use crate::numbers::{ChildSummary, Delay, ProofNumbers};
 use crate::table::TranspositionTable;
 use crate::verdict::Stop;
 
@@ -37,7 +37,13 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             self.table.searches_at(game.board_key_after(m), game.hand_after(m))
         };
         let children = children.map(Child::delayed_and_numbers);
-        summary.with_virtual_loss(game.node_kind(), self.delay, thresholds, children, searches)
+        summary.with_virtual_loss(
+            game.node_kind(),
+            Delay::after(self.nodes),
+            thresholds,
+            children,
+            searches,
+        )
     }
 
     /// Tests whether another thread has solved one of the next few nodes of the path. If so, the search unwinds to it.

@@ -33,6 +33,9 @@ const LONG: &str = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1";
 const KOTOBUKI: &str =
     "g3p3+r/3lPG3/1s4ppp/1l1B4P/L2b1kPl1/3+p3+R+p/3+p2+s1S/+NP+p1gS3/1g+p2P3 b 4P3n 1";
 
+/// "Furin", a problem of 47 plies in which drops on the same line must be told apart (Kanju prize).
+const FURIN: &str = "9/3p5/2LkPp3/1+R4l2/3+p1PN2/2GGssB2/B2l2R2/9/9 b NLP2g2s2n12p 1";
+
 /// The longest known problem, 1525 plies (Hashimoto Takaharu, "Microcosmos", 1986).
 const MICROCOSMOS: &str =
     "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1";
@@ -103,6 +106,11 @@ fn long_mates_are_found_without_depth_limit() {
     assert_eq!(solved.verdict, Verdict::Proven);
     // A mate in 611. Lines of our proofs have had 611 and 633 plies.
     assert!(solved.line.len() >= 611, "{}", solved.line.len());
+
+    // Without the rule for hard delayed checks, 20 million nodes.
+    let solved = attack_deep(FURIN, Limits { nodes: 3_000_000, ..Limits::NONE });
+    assert_eq!(solved.verdict, Verdict::Proven);
+    assert!(solved.line.len() >= 47, "{}", solved.line.len());
 }
 
 /// 2, 4 and 8 threads that all start at once.
