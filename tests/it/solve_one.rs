@@ -143,6 +143,34 @@ fn tsume_lengths_of_files_need_the_option() {
     }
 }
 
+/// The first mate that is found has 13 plies. The problem is a mate in three.
+#[test]
+fn a_problem_has_the_line_without_futile_interpositions() {
+    let dir = Dir::new();
+    let problem = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1";
+    let words = [problem, "--threads", "1"];
+    let solution = solve(&dir, &[&words[..], &["--json"]].concat()).json();
+    assert_eq!((&solution["plies"], &solution["tsume_plies"]), (&13.into(), &3.into()));
+    let line: Vec<&str> =
+        solution["tsume_line"].as_array().unwrap().iter().map(|m| m.as_str().unwrap()).collect();
+    assert_eq!((line.len(), line[0]), (3, "3c2c"));
+    let text = solve(&dir, &words).text();
+    assert!(text.contains(&format!("\ntsume line {}\n", line.join(" "))), "{text}");
+    let game = solve(&dir, &[&words[..], &["--to", "usi"]].concat()).text();
+    assert!(game.trim_end().ends_with(&format!("moves {}", line.join(" "))), "{game}");
+}
+
+#[test]
+fn unusual_positions_are_solved_with_a_warning() {
+    let ran = solve(&Dir::new(), &["4k4/4p4/4p4/9/9/9/9/9/9 b R 1"]);
+    assert!(
+        ran.stderr.contains("warning: a second White pawn on the file of 5c"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.text().starts_with("no mate"));
+}
+
 #[test]
 fn mates_are_written_as_games_in_every_format() {
     let dir = Dir::new();

@@ -241,7 +241,8 @@ pub(super) fn kind_words(kind: AlternativeKind, m: Move, language: Language) -> 
         AlternativeKind::Rejoins => "手順前後",
         AlternativeKind::Other => "余詰",
     };
-    language.pick(kind.word(), japanese)
+    let english = if kind == AlternativeKind::LastMove { "last move" } else { kind.word() };
+    language.pick(english, japanese)
 }
 
 /// The role of a reply: `longest`, `futile` or nothing.

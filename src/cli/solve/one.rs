@@ -73,6 +73,9 @@ pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Resu
         }
     })?;
     output.write_only(&solution, &control.figures())?;
+    for warning in solution.input.position.setup().warnings() {
+        say!("warning: {warning}");
+    }
     if let Some(signal) = interrupt.signal() {
         return Err(Interrupted { signal, what: "interrupted".to_owned() }.into());
     }
