@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::one::NODES_OF_ONE;
 use super::output::{MateFormat, Output};
 use crate::cli::exit::Usage;
 use crate::cli::option::{LanguageArgs, location, seconds, threads, whole_number, word};
@@ -237,7 +238,10 @@ fn depth_help() -> String {
 
 fn nodes_help() -> String {
     let nodes = MateSettings::default().nodes;
-    format!("Maximum number of nodes per search [default: {nodes}, no limit with --time]")
+    format!(
+        "Maximum number of nodes per search [default: {nodes} for a collection, {NODES_OF_ONE} for a single position, \
+         no limit with --time]"
+    )
 }
 
 fn hash_help() -> String {

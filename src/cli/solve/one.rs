@@ -87,11 +87,15 @@ pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Resu
     Ok(ExitStatus::of_records(1, unwritten))
 }
 
-/// Other defaults than for a collection: the maximum depth, no node limit with `--time`, and [`WhenHopeless::GoOn`].
+/// Default node limit for a single position. A search of so many nodes takes some seconds.
+pub(super) const NODES_OF_ONE: u64 = 1 << 22;
+
+/// Other defaults than for a collection: the maximum depth, [`NODES_OF_ONE`] or with `--time` no node limit, and
+/// [`WhenHopeless::GoOn`].
 fn settings(args: &SolveArgs) -> anyhow::Result<MateSettings> {
     let mut search = args.search;
     search.depth = search.depth.or(Some(MAX_PLIES));
-    search.nodes = search.nodes.or(args.time.map(|_| u64::MAX));
+    search.nodes = search.nodes.or(Some(args.time.map_or(NODES_OF_ONE, |_| u64::MAX)));
     search.when_hopeless = search.when_hopeless.or(Some(WhenHopeless::GoOn));
     search.settings()
 }
