@@ -136,6 +136,17 @@ def test_a_writer_names_what_is_lost_like_convert(tmp_path: pathlib.Path) -> Non
     assert writer.lost == []
 
 
+def test_a_writer_fills_in_what_games_lack(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "a.csa").write_text(CSA)
+    [game] = kyokumen.games(tmp_path / "a.csa")
+    kyokumen.convert(tmp_path / "a.csa", tmp_path / "a.kif")
+    [without_evaluations] = kyokumen.games(tmp_path / "a.kif")
+    with kyokumen.create(tmp_path / "filled.hcpe3", fill={"eval": 12}) as writer:
+        writer.write(without_evaluations)
+    records = list(kyokumen.open(tmp_path / "filled.hcpe3"))
+    assert [record.eval_cp for record in records] == [12] * len(game)
+
+
 def test_a_writer_refuses_games_that_it_would_cut(tmp_path: pathlib.Path) -> None:
     (tmp_path / "bad.csa").write_text(CSA.replace("+8822UM", "+8833UM"))
     [game] = kyokumen.games(tmp_path / "bad.csa")

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use super::conversion_plan::FieldChanges;
 use super::convert::{encode, write_game};
 use super::error::{ConvertError, Error, ErrorKind, Place};
+use super::field::Fields;
 use super::fill::Fill;
 use super::format::Format;
 use super::game::Game;
@@ -53,7 +54,7 @@ impl<W: Write> Writer<W> {
         self.format
     }
 
-    /// Sets the values for fields that records lack.
+    /// Sets the values for fields that records and games lack.
     #[must_use]
     pub fn with_fill(self, fill: Fill) -> Self {
         Self { fill, ..self }
@@ -76,12 +77,19 @@ impl<W: Write> Writer<W> {
     }
 
     /// Writes a game, in formats that hold games. [`Format::losses`] and [`Format::lost_of_game`] return the lost
-    /// fields. Use [`Fill::complete`] to fill in missing fields first.
+    /// fields.
     ///
     /// # Errors
     /// The errors of [`Writer::write_record`].
     pub fn write_game(&mut self, game: &Game) -> Result<(), Error> {
-        self.write(|format, _, out| Ok(write_game(format, game, out)?))
+        self.write(|format, fill, out| {
+            if fill.fields() == Fields::NONE {
+                return Ok(write_game(format, game, out)?);
+            }
+            let mut game = game.clone();
+            fill.complete(&mut game, format);
+            Ok(write_game(format, &game, out)?)
+        })
     }
 
     /// Writes the file header if nothing was written yet, and flushes the output.
