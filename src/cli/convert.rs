@@ -88,11 +88,11 @@ pub(super) fn call(args: ConvertArgs) -> anyhow::Result<Call> {
 pub(super) fn run(args: ConvertArgs) -> anyhow::Result<ExitStatus> {
     let (mode, json) = (args.run.work.progress, args.json);
     let (output, given) = (args.request.output.clone(), args.request.settings.fill);
+    json_lines::set_output(&output);
     let plan = ConvertPlan::new(args.request())?;
     if !json {
         announce(&plan);
     }
-    json_lines::set_output(&output);
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = mode.start(plan.records);
     let report = convert(plan, &mut progress, &interrupt.cancel());

@@ -84,6 +84,8 @@ pub(super) fn run(args: DatasetArgs) -> anyhow::Result<ExitStatus> {
 
 impl DatasetArgs {
     fn request(self) -> anyhow::Result<JobRequest> {
+        let inputs = self.inputs.into_paths();
+        self.job.label_messages(&inputs);
         let shares = self.split.unwrap_or_default();
         let dataset = DatasetSettings { format: self.to, shares, tsume_plies: self.tsume_plies };
         let settings = Settings {
@@ -92,7 +94,7 @@ impl DatasetArgs {
             ..Settings::default()
         };
         let config_files = self.config.into_iter().collect();
-        let request = self.job.request(self.inputs.into_paths(), self.records, settings);
+        let request = self.job.request(inputs, self.records, settings);
         Ok(JobRequest { config_files, ..request })
     }
 }

@@ -123,6 +123,7 @@ impl FilterArgs {
             inputs = run.inputs();
             job.run.shard = run.shard().map(str::parse).transpose().context("in the manifest")?;
         }
+        job.label_messages(&inputs);
         let settings = Settings {
             search: self.search.settings()?,
             mated: self.mated,

@@ -22,13 +22,14 @@ use crate::jobs::estimate::{Estimate, estimate};
 use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::record_run::Completed;
 use crate::jobs::record_totals::RecordManifest;
-use crate::jobs::run_files::RunRequest;
+use crate::jobs::run_files::{RunFiles, RunRequest};
 use crate::jobs::settings::Settings;
 use crate::mate::judge::PositionJudge;
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
 use crate::records::opening::Unreadable;
 use crate::search::TableError;
+use crate::storage::files;
 use crate::storage::path_text::path_of;
 use crate::storage::quantity::{duration, quantity};
 use crate::storage::signals::Interrupt;
@@ -54,6 +55,12 @@ pub(super) struct JobArgs {
 impl JobArgs {
     pub(super) fn progress(&self) -> ProgressMode {
         self.work.progress
+    }
+
+    /// Labels the following JSON lines with the run and its shard. A shard that is not valid is reported later.
+    pub(super) fn label_messages(&self, inputs: &[PathBuf]) {
+        let shard = self.run.shard().ok().flatten().map(|shard| shard.to_string());
+        json_lines::set_run_over(self.run.name.as_ref(), inputs, shard);
     }
 
     /// Builds the request. Overwrites the fields of `settings` that these options and `records` determine.
@@ -102,7 +109,6 @@ pub(super) fn run_watched_job(
     work: impl FnOnce(JobPlan, &mut Progress, &AtomicBool) -> Result<Completed, Error>,
     summary: impl FnOnce(&Counts) -> String,
 ) -> anyhow::Result<ExitStatus> {
-    json_lines::set_run(&plan.files.stem, plan.files.shard_name());
     let mut progress = for_job(mode.start(plan.records), &plan)?;
     let folder = plan.files.final_folder().to_owned();
     let done = work(plan, &mut progress, &interrupt.cancel());
@@ -132,6 +138,24 @@ fn list_outputs(manifest: &RecordManifest, folder: &Path) {
     for output in &manifest.outputs {
         say!("  {} ({})", folder.join(path_of(&output.file)).display(), records(output.records));
     }
+}
+
+/// With `--resume`, prints whether the run is interrupted or finished. Whether its inputs and settings are the same is
+/// not checked. Returns whether it is finished.
+pub(super) fn show_existing(run: &RunFiles) -> std::io::Result<bool> {
+    let continues =
+        "the interrupted run will continue; the numbers here are those of the whole run";
+    // A checkpoint next to a manifest belongs to a run that will replace it.
+    let checkpoint = run.checkpoint.as_ref().map(|path| (path, false, continues));
+    let manifest = (&run.manifest, true, "the run has finished, so nothing will be written");
+    for (path, is_finished, meaning) in checkpoint.into_iter().chain([manifest]) {
+        let path = run.destination(path);
+        if run.resume && files::exists(&path)? {
+            writeln!(std::io::stdout(), "found {}: {meaning}", name(&path.to_string_lossy()))?;
+            return Ok(is_finished);
+        }
+    }
+    Ok(false)
 }
 
 /// Prints the inputs and outputs of a plan.
@@ -165,6 +189,9 @@ pub(super) fn show_plan<J: PositionJudge + 'static>(
     make_judge: impl Fn() -> Result<J, TableError> + Send + Sync + 'static,
 ) -> anyhow::Result<ExitStatus> {
     show_files(plan)?;
+    if show_existing(&plan.files)? {
+        return Ok(ExitStatus::Done);
+    }
     let mut out = std::io::stdout().lock();
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     match estimate(plan, make_judge, &interrupt.cancel())? {
@@ -186,16 +213,24 @@ pub(super) fn with_estimate<J: PositionJudge + 'static>(
 fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<()> {
     let &Estimate { records: number, sampled, threads, seconds, bytes } = estimate;
     let speed = number as f64 / seconds.expected;
-    let [about, low, high] = [seconds.expected, seconds.low, seconds.high].map(duration);
-    let interval = if low == high { String::new() } else { format!(", between {low} and {high}") };
+    let text = |[about, low, high]: [String; 3]| {
+        let interval =
+            if low == high { String::new() } else { format!(", between {low} and {high}") };
+        format!("about {about}{interval}")
+    };
+    let confidence = match sampled {
+        _ if sampled == number => String::new(),
+        _ => format!(" (95 % confidence, from {sampled} sampled records)"),
+    };
     writeln!(
         out,
-        "{}: about {about}{interval} with {} (95 % confidence, from {sampled} sampled records), {speed:.0} records/s",
+        "{}: {} with {}{confidence}, {speed:.0} records/s",
         records(number),
+        text([seconds.expected, seconds.low, seconds.high].map(duration)),
         quantity(threads, "thread"),
     )?;
     let (unit, shift) = if bytes.high < f64::from(1 << 20) { ("KiB", 10) } else { ("MiB", 20) };
-    let [expected, low, high] =
-        [bytes.expected, bytes.low, bytes.high].map(|bytes| bytes / f64::from(1 << shift));
-    writeln!(out, "outputs: about {expected:.1} {unit}, between {low:.1} and {high:.1} {unit}")
+    let sizes = [bytes.expected, bytes.low, bytes.high];
+    let sizes = sizes.map(|bytes| format!("{:.1} {unit}", bytes / f64::from(1 << shift)));
+    writeln!(out, "outputs: {}", text(sizes))
 }

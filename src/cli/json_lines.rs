@@ -5,12 +5,15 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
+
+use crate::records::opening::stem;
+use crate::records::source::InputLocation;
 
 /// The run that the lines are about. `None` while standard error is text.
 static CURRENT: Mutex<Option<RunLabels>> = Mutex::new(None);
@@ -70,6 +73,15 @@ pub(super) fn enable_if_requested(words: &[OsString]) {
 pub(super) fn set_run(run: &str, shard: Option<String>) {
     if let Some(labels) = &mut *current() {
         *labels = RunLabels { run: Some(run.to_owned()), shard };
+    }
+}
+
+/// Sets the labels of the following lines to those of a run over `inputs`, before it is planned. Errors in the plan
+/// then have these labels, too. A name that is not valid is such an error.
+pub(super) fn set_run_over(name: Option<&String>, inputs: &[PathBuf], shard: Option<String>) {
+    let first = inputs.first().map(|path| InputLocation::from_path(path));
+    if let Ok(stem) = stem(name.cloned(), first.as_ref()) {
+        set_run(&stem, shard);
     }
 }
 

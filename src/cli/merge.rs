@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::call::Call;
 use super::exit::run_error;
+use super::json_lines;
 use super::message::say;
 use super::option::{location, word};
 use super::report::records;
@@ -47,7 +48,7 @@ pub(super) struct MergeArgs {
     #[arg(short, long, value_name = "FILE", value_parser = location())]
     output: PathBuf,
 
-    /// Format that the shards must have; they are not converted [default: any]
+    /// Fail if the shards have another format [default: any]
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
 
@@ -79,6 +80,7 @@ pub(super) fn call(args: MergeArgs) -> anyhow::Result<Call> {
 
 pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let (output, progress) = (args.output.clone(), args.progress);
+    json_lines::set_output(&output);
     let plan = MergePlan::new(args.request())?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let mut progress = progress.unwrap_or_default().start(Some(plan.records()));

@@ -64,6 +64,7 @@ impl RearrangeArgs {
     /// A request with one output.
     pub(super) fn request(&self, output: &OutputArgs) -> RearrangeRequest {
         let OutputArgs { output, to, tmp_dir } = output.clone();
+        json_lines::set_output(&output);
         let request = self.request_without_tmp_dir(output, to);
         RearrangeRequest { resources: Resources { tmp_dir, ..request.resources }, ..request }
     }
@@ -109,9 +110,6 @@ impl RearrangeArgs {
         ) -> Result<OperationManifest, Error>,
     ) -> anyhow::Result<ExitStatus> {
         let plan = plan?;
-        if let Some(output) = plan.outputs.first() {
-            json_lines::set_output(&output.path);
-        }
         let interrupt = Interrupt::watch().context("cannot watch for signals")?;
         let mut progress = self.run.work.progress.start(plan.records);
         let manifest = operation(&plan, &mut progress, &interrupt.cancel());

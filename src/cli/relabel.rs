@@ -204,6 +204,8 @@ fn by_stored_eval(args: RelabelArgs) -> anyhow::Result<ExitStatus> {
 impl RelabelArgs {
     /// Builds the plan without the evaluator's manifest entry, because that requires the evaluator to run.
     pub(super) fn plan(self) -> anyhow::Result<JobPlan> {
+        let inputs = self.inputs.into_paths();
+        self.job.label_messages(&inputs);
         let mix = self.mix.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&mix) {
             return Err(Usage(format!("--mix: expected a number from 0 to 1, not {mix}")).into());
@@ -224,7 +226,7 @@ impl RelabelArgs {
         Ok(JobPlan::new(JobRequest {
             to: self.to,
             config_files: self.config.into_iter().collect(),
-            ..self.job.request(self.inputs.into_paths(), self.records, settings)
+            ..self.job.request(inputs, self.records, settings)
         })?)
     }
 }

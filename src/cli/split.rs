@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args};
 
 use super::call::Call;
+use super::json_lines;
 use super::option::{location, whole_number, word};
 use super::rearrange_args::RearrangeArgs;
 use crate::cli::exit::{EXIT_STATUS_HELP, ExitStatus};
@@ -119,6 +120,7 @@ pub(super) fn run(args: &SplitArgs) -> anyhow::Result<ExitStatus> {
 impl SplitArgs {
     fn request(&self) -> RearrangeRequest {
         let request = self.common.request_without_tmp_dir(self.output.clone(), self.to);
+        json_lines::set_run_over(self.name.as_ref(), &request.inputs, None);
         RearrangeRequest { name: self.name.clone(), ..request }
     }
 

@@ -169,15 +169,14 @@ pub(super) fn percent(done: u64, all: u64) -> String {
     (u128::from(done) * 100).checked_div(all.into()).unwrap_or(100).to_string()
 }
 
-/// The lines of the table of shards, without columns that do not apply to the run. On a narrow terminal, the less
-/// important columns are left out.
+/// The lines of the table of shards, without columns that have no figures. For example, some runs do not search for
+/// mates. On a narrow terminal, the less important columns are left out.
 fn table(run: &RunStatus, width: usize) -> Vec<String> {
     let mut columns = Vec::from(columns(run.unit));
-    let is_games = run.unit == RunUnit::Games;
     columns.retain(|column| match column.title {
         PROCESS => run.shards.iter().any(|shard| shard.owner.is_some()),
-        UNKNOWN => !is_games,
-        MATED => !is_games || run.shards.iter().any(|shard| shard.mated > 0),
+        MATED => run.shards.iter().any(|shard| shard.mated > 0),
+        UNKNOWN => run.shards.iter().any(|shard| shard.unknown > 0),
         _ => true,
     });
     let cells = |column: &Column| {
@@ -252,7 +251,8 @@ mod tests {
         }
         let row = "   3/10  running  30  1,234,567  12,346  3 min 44 s";
         assert_eq!(table(&run, 60)[1], row);
-        let games = RunStatus { unit: RunUnit::Games, ..run.clone() };
+        let mut games = RunStatus { unit: RunUnit::Games, ..run.clone() };
+        games.shards[0].unknown = 0;
         assert_eq!(
             table(&games, 99)[0],
             "  shard  state     %       done         of  mated   pos/s        left"

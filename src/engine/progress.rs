@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::metrics::{Metrics, MetricsTargets, MetricsText};
-use super::snapshot::Snapshot;
+use super::snapshot::{Snapshot, Verdicts};
 use crate::error::Error;
 use crate::records::counts::Counts;
 
@@ -181,19 +181,14 @@ impl Drop for Progress {
 
 fn add_metrics(text: &mut MetricsText, snapshot: &Snapshot, counts: &Counts) {
     text.counter("records_total", "Records processed.", counts.input);
-    let kept = counts.kept + counts.mated.relabelled;
-    text.counter("records_kept_total", "Records kept.", kept);
+    text.counter("records_kept_total", "Records kept.", snapshot.kept);
     text.counter("records_bad_total", "Bad records.", counts.bad_records());
-    let verdicts = &counts.verdicts;
-    let unknown: u64 = verdicts.unknown.values().sum();
-    let verdicts = [
-        ("win", verdicts.win),
-        ("loss", verdicts.loss),
-        ("no_mate", verdicts.no_mate),
-        ("unknown", unknown),
-    ];
-    text.counters("verdicts_total", "Positions searched.", "verdict", &verdicts);
-    text.counter("nodes_total", "Nodes searched.", counts.nodes);
+    if let Some(Verdicts { win, loss, unknown }) = snapshot.verdicts {
+        let no_mate = counts.verdicts.no_mate;
+        let verdicts = [("win", win), ("loss", loss), ("no_mate", no_mate), ("unknown", unknown)];
+        text.counters("verdicts_total", "Positions searched.", "verdict", &verdicts);
+        text.counter("nodes_total", "Nodes searched.", counts.nodes);
+    }
     if let Some(total) = snapshot.total {
         text.gauge("records_planned", "Records to process.", total as f64);
     }
@@ -239,5 +234,9 @@ mod tests {
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
+        let mut text = MetricsText::new("run", None);
+        add_metrics(&mut text, &Snapshot { verdicts: None, ..snapshot }, &counts);
+        let text = text.to_string();
+        assert!(!text.contains("verdicts") && !text.contains("nodes"), "{text}");
     }
 }

@@ -65,7 +65,7 @@ impl Snapshot {
             loss: counts.verdicts.loss,
             unknown: counts.verdicts.unknown.values().sum(),
         });
-        let (kept, bad) = (counts.kept + counts.mated.relabelled, counts.bad_records());
+        let (kept, bad) = (counts.all_kept(), counts.bad_records());
         Self { phase: None, done, total, rate, kept, bad, verdicts, elapsed_s, eta_s }
     }
 
@@ -117,9 +117,10 @@ mod tests {
         let mut counts = Counts { input: 500, kept: 480, ..Counts::default() };
         (counts.verdicts.win, counts.verdicts.loss) = (4, 3);
         counts.bad.quarantined = 1;
+        counts.evaluations.new = 2;
         let snapshot = Snapshot::new(&counts, Some(2000), 5.0, 0, true);
         let line = "500 of 2,000 records, 15 s left, 100 records/s, 7 mated, 0 unknown, 1 bad";
-        assert_eq!(snapshot.line(), line);
+        assert_eq!((snapshot.line(), snapshot.kept), (line.to_owned(), 482));
     }
 
     #[test]

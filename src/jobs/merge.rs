@@ -45,7 +45,7 @@ pub struct MergeRequest {
     pub kind: OutputKind,
     /// The file to write.
     pub output: PathBuf,
-    /// The format that the shards must have. `None` accepts any.
+    /// Fails if the shards have another format. `None` accepts any.
     pub to: Option<FormatName>,
     /// Whether existing files may be replaced.
     pub force: bool,
@@ -278,7 +278,7 @@ impl Copier<'_> {
             return Err(Error::interrupted());
         }
         self.sinks.write(self.plan.kind, encoded)?;
-        self.done.input = done;
+        (self.done.input, self.done.kept) = (done, done);
         self.progress.update(&self.done);
         Ok(())
     }

@@ -152,7 +152,7 @@ impl JobPlan {
         warn_of_mixed_outputs(&inputs);
         inputs.iter().try_for_each(|input| check_filters(input, &settings.filters))?;
         let product = Product::new(&inputs, to, &settings, shard)?;
-        let stem = stem(run.name.clone(), &inputs)?;
+        let stem = stem(run.name.clone(), inputs.first().map(|input| &input.location))?;
         let mut files =
             RunFiles::new(run, stem, shard, |path| output_plans(&settings, &product, shard, path));
         files.check_resumable(&inputs)?;
@@ -243,7 +243,9 @@ fn output_format(
     }
     if let Some(other) = inputs.iter().find(|input| input.format != first.format) {
         let (first, second) = (first.name.clone(), other.name.clone());
-        let error = Error::usage(format!("{first} and {second} have different formats"));
+        let error = Error::usage(format!(
+            "{first} and {second} have different formats, so all records must be converted to one format"
+        ));
         return Err(error.with_remedy(Remedy::OutputFormat));
     }
     Ok(FormatName { format: first.format, compression: first.compression.written() })

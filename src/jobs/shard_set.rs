@@ -49,8 +49,18 @@ impl ShardSet {
             // An unreadable manifest is reported later, when it is checked.
             let name = RunManifest::read_unchecked(&path)
                 .map_or(name.clone(), |manifest| manifest.named(&name));
-            if name.shard().is_some() && stem.is_none_or(|stem| name.stem == stem) {
+            if name.shard().is_some() {
                 runs.entry((name.stem, name.count)).or_default().push(path);
+            }
+        }
+        if let Some(stem) = stem {
+            let listed = listed(&runs);
+            runs.retain(|(name, _), _| name == stem);
+            if runs.is_empty() && !listed.is_empty() {
+                return Err(Error::usage(format!(
+                    "no finished shards named {stem} found in {}, only those of {listed}",
+                    folder.display()
+                )));
             }
         }
         let folder = folder.to_owned();
@@ -64,12 +74,10 @@ impl ShardSet {
             )));
         }
         if runs.len() > 1 {
-            let names =
-                runs.keys().map(|(stem, count)| format!("{stem} ({})", quantity(*count, "shard")));
-            let names = names.collect::<Vec<_>>().join(", ");
             return Err(Error::usage(format!(
-                "{} contains the shards of several runs: {names}; choose one with --name",
-                folder.display()
+                "{} contains the shards of several runs: {}; choose one with --name",
+                folder.display(),
+                listed(&runs)
             )));
         }
         let (_, paths) = runs.pop_first().ok_or_else(|| {
@@ -348,6 +356,12 @@ impl ShardSet {
         };
         outputs.filter_map(wrong).collect()
     }
+}
+
+/// The names of runs and their numbers of shards, as in `a (3 shards), b (10 shards)`.
+fn listed(runs: &BTreeMap<(String, u32), Vec<PathBuf>>) -> String {
+    let names = runs.keys().map(|(stem, count)| format!("{stem} ({})", quantity(*count, "shard")));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 /// Corrects the shard in a run's name to the one that its checkpoint, manifest or lock states. If none of them can be

@@ -226,6 +226,11 @@ impl Counts {
         self.nodes = self.nodes.saturating_add(other.nodes);
     }
 
+    /// Records written to the main output: kept records, records with other labels, or rows of a table.
+    pub(crate) const fn all_kept(&self) -> u64 {
+        self.kept + self.mated.relabelled + self.evaluations.all() + self.rows
+    }
+
     /// Positions with a proven mate.
     pub fn mates(&self) -> u64 {
         self.verdicts.win + self.verdicts.loss

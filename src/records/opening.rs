@@ -344,8 +344,9 @@ pub(crate) fn check_parquet(format: Format) -> Result<(), Error> {
     }
 }
 
-pub(crate) fn stem(name: Option<String>, inputs: &[Input]) -> Result<String, Error> {
-    let stem = match (name, inputs.first().map(|input| &input.location)) {
+/// The base name of the outputs: `name`, or by default the name of the first input without its extension.
+pub(crate) fn stem(name: Option<String>, first: Option<&InputLocation>) -> Result<String, Error> {
+    let stem = match (name, first) {
         (Some(name), _) => name,
         (None, None | Some(InputLocation::Stdin)) => "stdin".to_owned(),
         (None, Some(location)) => {

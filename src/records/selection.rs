@@ -49,6 +49,10 @@ pub(crate) fn select_records(
         counted.push((table.records, Some(table)));
     }
     let all: u64 = counted.iter().map(|(count, _)| count).sum();
+    if shard.is_some() && all == 0 {
+        // A shard may be empty, so only this shows that all of the data is missing.
+        return Err(Error::invalid("the inputs have no records, so they have no shards"));
+    }
     let total = limit.map_or(all, |limit| limit.min(all));
     let range = shard.map_or(0..total, |shard| shard.range(total));
     // Number of the first record of the input.

@@ -148,7 +148,7 @@ impl SelfPlayPlan {
         let inputs: Vec<Input> = openings.iter().chain(&forks).cloned().collect();
         let shard = request.files.shard()?;
         let name = request.files.name.clone().unwrap_or_else(|| SELFPLAY.to_owned());
-        let stem = stem(Some(name), &[])?;
+        let stem = stem(Some(name), None)?;
         let mut files = RunFiles::new(request.files.clone(), stem, shard, |path| {
             let path = path(&OutputKind::Kept.suffix(&to.to_string()));
             vec![OutputPlan::records(to, OutputKind::Kept, path, shard)]

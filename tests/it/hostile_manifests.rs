@@ -455,9 +455,9 @@ fn sums_of_endings_do_not_overflow() {
         str![[r#"
 status 1
 a: 2 done, 1 damaged; 202 of about 303 records
-  shard  state      %  done   of  mated  unknown[..]
+  shard  state      %  done   of  unknown[..]
     1/3  done     100[..]
-    2/3  damaged          0    ?      0        0
+    2/3  damaged          0    ?        0
     3/3  done     100[..]
   out/a-00002-of-00003.manifest.json was changed and contradicts itself: the counts do not add up: endings = 18446744073709551615, but games played = 0
 error: 1 problem in the manifests; standard output describes it

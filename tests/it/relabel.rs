@@ -111,6 +111,30 @@ fn shards_in_order_equal_the_whole() {
 }
 
 #[test]
+fn records_with_other_evaluations_are_kept_records() {
+    let bench = Bench::new();
+    let all = records(6, 1);
+    bench.write("a.psv", &all.iter().flat_map(|r| encoded(Format::Psv, r)).collect::<Vec<_>>());
+    let relabel = "relabel a.psv -o out --keep-eval --mix 0.1 --metrics m --progress json --shard";
+    let run = |line: &str| bench.0.line(line).succeeds().stderr;
+    let messages = [
+        run(&format!("{relabel} 1/2")),
+        run(&format!("{relabel} 2/2")),
+        run("merge out -o all.psv --progress json"),
+    ];
+    for (message, kept) in messages.iter().zip([3, 3, 6]) {
+        let last = message.lines().rfind(|line| line.contains(r#""type":"progress""#)).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(last).unwrap()["kept"], kept);
+    }
+    let metrics = bench.0.text("m");
+    assert!(metrics.contains("kept_total{run=\"a\",shard=\"2/2\"} 3\n"), "{metrics}");
+    // The run does not search.
+    assert!(!metrics.contains("verdicts") && !metrics.contains("nodes"), "{metrics}");
+    let status = bench.0.line("status out").succeeds().text();
+    assert!(!status.contains("mated") && !status.contains("unknown"), "{status}");
+}
+
+#[test]
 fn mates_keep_their_evaluations() {
     let bench = Bench::new();
     let mut all = records(3, 1);

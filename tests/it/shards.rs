@@ -155,8 +155,8 @@ fn more_shards_than_records_join_to_the_whole() {
 fn merge_lists_missing_shards() {
     let dir = shards("a.hcp", 5, &[2, 4]);
     dir.write("out/a-00004-of-00005.checkpoint", "");
-    let transcripts = ["out", "whole"]
-        .map(|from| dir.kyokumen(["merge", from, "-o", "joined.hcp"]).run().transcript);
+    let transcripts = ["out", "whole", "out --name b"]
+        .map(|from| dir.line(&format!("merge {from} -o joined.hcp")).run().transcript);
     assert_data_eq!(
         transcripts.concat(),
         str![[r#"
@@ -166,6 +166,8 @@ error: the shards in out cannot be merged:
   shard 4/5 is not finished: out/a-00004-of-00005.manifest.json is missing
 status 1
 error: no finished shards found in whole; repeat the command of an unfinished run with --resume; a run without --shard needs no merge
+status 2
+error: no finished shards named b found in out, only those of a (5 shards)
 
 "#]]
     );

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::call::Call;
 use crate::cli::exit::{ExitStatus, Interrupted};
-use crate::cli::job_args::show_files;
+use crate::cli::job_args::{show_existing, show_files};
 use crate::cli::report::{self, records, with_counts};
 use crate::error::Error;
 use crate::jobs::plan::JobPlan;
@@ -41,6 +41,7 @@ pub(super) fn described(plan: JobPlan) -> Call {
 
 pub(super) fn show(plan: &JobPlan) -> anyhow::Result<ExitStatus> {
     show_files(plan)?;
+    show_existing(&plan.files)?;
     Ok(ExitStatus::Done)
 }
 

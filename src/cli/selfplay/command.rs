@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::{EngineGameArgs, GameArgs, PuctName, RepetitionName, SelfPlayArgs, summary};
 use crate::cli::call::{Call, RunReport};
 use crate::cli::exit::{ExitStatus, Usage, run_error};
+use crate::cli::job_args::show_existing;
 use crate::cli::json_lines;
 use crate::cli::message::{name, say};
 use crate::cli::option::networks::{BATCH, MATE_TABLE_MIB, POLICY_TEMPERATURE};
@@ -25,6 +26,7 @@ use crate::cli::report::records;
 use crate::cli::search_args::check_table;
 use crate::format::Format;
 use crate::jobs::game_totals::{GameManifest, GameTotals, MatchResults};
+use crate::jobs::identity::SELFPLAY;
 use crate::records::format_name::FormatName;
 use crate::selfplay::evaluators::Model;
 use crate::selfplay::plan::{Players, SelfPlayPlan, SelfPlayRequest};
@@ -77,7 +79,6 @@ pub(in crate::cli) fn run(args: SelfPlayArgs) -> anyhow::Result<ExitStatus> {
     }
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     let folder = plan.files.final_folder().to_owned();
-    json_lines::set_run(&plan.files.stem, plan.files.shard_name());
     let display = mode.display(Some(plan.numbers.end - plan.numbers.start));
     let played = selfplay(plan, display, &interrupt.cancel());
     let SelfPlayed { manifest, was_done } = played.map_err(|error| run_error(error, &interrupt))?;
@@ -98,7 +99,9 @@ fn show_plan(plan: &SelfPlayPlan) -> std::io::Result<()> {
     for path in plan.files.paths() {
         writeln!(out, "write {}", name(&plan.files.destination(path).to_string_lossy()))?;
     }
-    writeln!(out, "{}", quantity(plan.numbers.end - plan.numbers.start, "game"))
+    writeln!(out, "{}", quantity(plan.numbers.end - plan.numbers.start, "game"))?;
+    drop(out);
+    show_existing(&plan.files).map(drop)
 }
 
 fn inputs(plan: &SelfPlayPlan) -> Vec<String> {
@@ -191,6 +194,8 @@ impl SelfPlayArgs {
     }
 
     fn request(self) -> anyhow::Result<SelfPlayRequest> {
+        let shard = self.files.shard().ok().flatten().map(|shard| shard.to_string());
+        json_lines::set_run(self.files.name.as_deref().unwrap_or(SELFPLAY), shard);
         let fork_prob = check_share("--fork-prob", self.fork_prob.unwrap_or(FORK_PROB))?;
         let mate_table_mib = self.game.hash_mb.unwrap_or(MATE_TABLE_MIB);
         check_table(mate_table_mib)?;

@@ -222,7 +222,7 @@ impl RearrangePlan {
         let compression = first.compression.written();
         let to = to.unwrap_or(FormatName { format: first.format, compression });
         let to = output_format(&folder.join(to.to_string()), Some(to), first.format)?;
-        let stem = stem(name, &inputs)?;
+        let stem = stem(name, Some(&first.location))?;
         let manifest = Some(folder.join(path_of(&format!("{stem}{MANIFEST_SUFFIX}"))));
         let side_outputs = side_outputs(
             &folder.join(path_of(&format!("{stem}.{to}"))),

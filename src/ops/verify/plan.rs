@@ -144,7 +144,7 @@ fn outputs(
 }
 
 fn outputs_of(folder: &Path, input: &Input) -> Result<Vec<OutputPlan>, Error> {
-    let stem = stem(None, std::slice::from_ref(input))?;
+    let stem = stem(None, Some(&input.location))?;
     let compression = match input.compression {
         Compression::Zstd => Compression::Zstd,
         _ => Compression::None,
