@@ -309,7 +309,7 @@ impl Error {
     /// For standard input, pipes and devices, whose size is unknown and which cannot be read again.
     pub(crate) fn read_once(input: impl fmt::Display, why: &str) -> Self {
         Self::usage(format!(
-            "{input} can only be read once, from its start to its end: {why}; write it to a file first"
+            "{input} can only be read once, from its start to its end: {why}; write the data to a file first"
         ))
     }
 

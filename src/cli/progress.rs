@@ -58,6 +58,11 @@ impl ProgressMode {
 pub(super) trait ProgressSnapshot: Serialize {
     fn done(&self) -> u64;
 
+    /// The phase of the run, if it has several.
+    fn phase(&self) -> Option<&'static str> {
+        None
+    }
+
     /// The number of items done, and of all items if it is known.
     fn counts(&self) -> String;
 
@@ -76,6 +81,10 @@ pub(super) trait ProgressSnapshot: Serialize {
 impl ProgressSnapshot for Snapshot {
     fn done(&self) -> u64 {
         self.done
+    }
+
+    fn phase(&self) -> Option<&'static str> {
+        self.phase
     }
 
     fn counts(&self) -> String {
@@ -106,15 +115,18 @@ impl Bar {
     }
 
     fn on(target: ProgressDrawTarget, total: Option<u64>) -> Self {
-        Self { bar: ProgressBar::with_draw_target(total, target), total }
+        let bar = ProgressBar::with_draw_target(total, target);
+        bar.set_style(blank());
+        Self { bar, total }
     }
 
     /// Draws once. Percentage and counts are of the same snapshot.
     fn draw<S: ProgressSnapshot>(&self, snapshot: &S, width: usize) {
         let (template, used) = template(self.total, width);
+        let phase = snapshot.phase().map_or(String::new(), |phase| format!("{phase}: "));
         let percent = self.total.map(|total| format!("{:>3} %  ", percent(snapshot.done(), total)));
-        let figures = message(snapshot, self.total, width.saturating_sub(used));
-        let text = percent.unwrap_or_default() + &figures;
+        let figures = message(snapshot, self.total, width.saturating_sub(used + phase.len()));
+        let text = phase + &percent.unwrap_or_default() + &figures;
         let style = ProgressStyle::with_template(template).expect("the templates are valid");
         let write = move |_: &ProgressState, out: &mut dyn fmt::Write| {
             // Writing to a string cannot fail.
@@ -123,6 +135,11 @@ impl Bar {
         self.bar.set_style(style.with_key("figures", write));
         self.bar.set_position(snapshot.done());
     }
+}
+
+/// Draws nothing until there are figures.
+fn blank() -> ProgressStyle {
+    ProgressStyle::with_template("").expect("an empty template is valid")
 }
 
 /// The line, and the width of what precedes the message. A narrow terminal has no room for a bar.
@@ -158,6 +175,7 @@ impl<S: ProgressSnapshot> ProgressDisplay<S> for Bar {
 
     fn begin(&mut self, records: Option<u64>) {
         self.total = records;
+        self.bar.set_style(blank());
         self.bar.set_length(records.unwrap_or(0));
     }
 
@@ -236,6 +254,22 @@ mod tests {
             let percent = percent.split(' ').next_back().unwrap();
             assert_eq!(percent, (shown / 10).to_string(), "{line}");
         }
+    }
+
+    #[test]
+    fn a_phase_begins_without_a_frame_and_is_named() {
+        let terminal = InMemoryTerm::new(5, 100);
+        let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+        let mut bar = Bar::on(target, Some(10));
+        ProgressDisplay::<Snapshot>::begin(&mut bar, Some(2000));
+        bar.bar.tick();
+        assert_eq!(terminal.contents(), "");
+        let counts = Counts { input: 500, ..Counts::default() };
+        let snapshot = Snapshot::new(&counts, Some(2000), 1.0, 0, false).in_phase(Some("sorting"));
+        bar.draw(&snapshot, 100);
+        bar.bar.tick();
+        let line = terminal.contents();
+        assert!(line.ends_with(" sorting:  25 %  500 records/s, 500 of 2,000 records"), "{line}");
     }
 
     #[test]

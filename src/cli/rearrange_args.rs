@@ -116,6 +116,11 @@ impl RearrangeArgs {
         drop(progress);
         let manifest = manifest.map_err(|error| run_error(error, &interrupt))?;
         write_summary(&manifest, &plan);
+        if plan.on_error == BadPolicy::Quarantine {
+            say!(
+                "note: records that were copied without decoding were not checked; `kyokumen verify` checks every field"
+            );
+        }
         Ok(ExitStatus::of_records(manifest.totals.counts.input, manifest.totals.counts.bad.all()))
     }
 }

@@ -31,9 +31,11 @@ use crate::storage::quantity::quantity;
 /// game or position, --weights and --seed. This part stays the same if the input grows or a filter is given. The
 /// sizes match the weights approximately.
 ///
-/// Records form a game if their move numbers increase and their results are equal. In formats without move numbers,
-/// such as hcpe, the move of a record must lead to the next, or the boards must be similar, because a filter may have
-/// removed records. Records that are not in game order are refused. Filter after the split, or with it, if you can.
+/// --by game needs the records of each game in a row. A game ends where the move number does not increase or the result
+/// changes. In formats without move numbers, such as hcpe, it also ends at the initial position, and where the move
+/// does not lead to the next record and the board comes nearer to the initial position. In doubt, games stay together.
+/// Records that are not in game order are refused. If some games seem to begin in the middle, a warning has their
+/// number. Filter after the split, or with it.
 ///
 /// Records are copied byte for byte. In formats that hold games, whole games are distributed. A manifest is written
 /// next to the parts.
@@ -61,7 +63,7 @@ pub(super) struct SplitArgs {
     #[arg(long, value_name = "N", value_parser = whole_number::<u32>(1..=MAX_PARTS.into()))]
     parts: Option<u32>,
 
-    /// Relative sizes of the parts, for --by game and --by position [default: equal]
+    /// Relative sizes of the parts as whole numbers, for --by game and --by position [default: equal]
     #[arg(long, value_name = "W,W,…")]
     weights: Option<Weights>,
 

@@ -130,7 +130,7 @@ impl Inspection {
             });
         }
         Err(Error::usage(format!(
-            "{} can only be read once, but a random sample must count the records first; write it to a file or use --range",
+            "{} can only be read once, but a random sample must count the records first; write the data to a file or use --range",
             input.display_name()
         )))
     }

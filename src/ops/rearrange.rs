@@ -31,8 +31,9 @@ use crate::error::Error;
 use crate::jobs::identity::RunDescription;
 use crate::jobs::manifest::{Manifest, per_s};
 use crate::jobs::operation_totals::OperationTotals;
-use crate::records::account::{InputIdentity, input_entry};
-use crate::records::sink::FinishedOutputs;
+use crate::records::account::{InputIdentity, OutputEntry, input_entry, output_entry};
+use crate::records::output_kind::OutputKind;
+use crate::records::sink::{FinishedOutputs, WrittenOutput};
 use crate::records::source::RangeRead;
 use crate::storage::files::NewFolders;
 use crate::storage::platform;
@@ -52,6 +53,8 @@ struct Operation<'a> {
     command: &'static str,
     started: Instant,
     before: Vec<InputIdentity>,
+    /// Whether the groups of records in the outputs are games, so that the manifest counts them.
+    counts_games: bool,
     _folders: NewFolders,
 }
 
@@ -63,7 +66,18 @@ impl<'a> Operation<'a> {
         let folders = NewFolders::create(folder)
             .map_err(|source| Error::io("create the folder", folder, source))?;
         let before = plan.identities();
-        Ok(Self { plan, command, started: Instant::now(), before, _folders: folders })
+        Ok(Self {
+            plan,
+            command,
+            started: Instant::now(),
+            before,
+            counts_games: plan.format().holds_games(),
+            _folders: folders,
+        })
+    }
+
+    fn counting_games(self, also: bool) -> Self {
+        Self { counts_games: self.counts_games || also, ..self }
     }
 
     const fn plan(&self) -> &'a RearrangePlan {
@@ -85,7 +99,7 @@ impl<'a> Operation<'a> {
         finished: FinishedOutputs,
         progress: &mut Progress,
     ) -> Result<OperationManifest, Error> {
-        let Self { plan, command, started, before, .. } = &self;
+        let Self { plan, command, started, before, counts_games, .. } = &self;
         let changed = before.iter().zip(plan.identities()).find(|(before, now)| *before != now);
         if let Some((before, _)) = changed {
             return Err(Error::changed_while_read(&before.file));
@@ -104,6 +118,10 @@ impl<'a> Operation<'a> {
         // A seed of the command is also the seed of its filters.
         let settings = plan.filters.given().chain(settings).collect();
         let entry = |read: &RangeRead| input_entry(&plan.ranges[read.input], read);
+        let written_entry = |written: &WrittenOutput| {
+            let has_games = *counts_games && written.kind == OutputKind::Kept;
+            OutputEntry { games: has_games.then_some(written.groups), ..output_entry(written) }
+        };
         let manifest = Manifest {
             run: RunDescription::new(command, settings, None),
             totals: OperationTotals {
@@ -117,7 +135,7 @@ impl<'a> Operation<'a> {
                     averaged,
                 },
             },
-            outputs: finished.written().map(|written| plan.output_entry(written)).collect(),
+            outputs: finished.written().map(written_entry).collect(),
             ended_unix_s: platform::now_unix_s(),
             elapsed_s,
             resumed_from: Vec::new(),

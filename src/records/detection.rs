@@ -27,12 +27,13 @@ pub(crate) struct Detected {
 
 impl Detected {
     pub(crate) fn warn(&self, input: &Path) {
-        self.warn_of(&text_of(input), "the name does");
+        self.warn_of(&text_of(input), "the name does", "");
     }
 
-    fn warn_of(&self, inputs: &str, names: &str) {
+    fn warn_of(&self, inputs: &str, names: &str, of_file: &str) {
         tracing::warn!(
-            "{inputs}: format detected by content, because {names} not show it: {}; use --from to choose another format",
+            "{inputs}: format detected by content, because {names} not show it: {}{of_file}; use --from to choose \
+             another format",
             self.readable
         );
     }
@@ -47,8 +48,9 @@ impl Detected {
             match all[number + 1..].iter().filter(is_same).count() {
                 0 => detected.warn(first),
                 more => {
-                    let inputs = format!("{} and {more} more", text_of(first));
-                    detected.warn_of(&inputs, "the names do");
+                    let first = text_of(first);
+                    let inputs = format!("{first} and {more} more");
+                    detected.warn_of(&inputs, "the names do", &format!(" (figures of {first})"));
                 }
             }
         }

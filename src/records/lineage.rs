@@ -24,6 +24,14 @@ struct ManifestHead {
     outputs: Vec<OutputEntry>,
 }
 
+/// The paths of the parts that the manifest of a split lists. Empty if there is no readable manifest of a split.
+pub(crate) fn parts_of(manifest: &Path) -> Vec<PathBuf> {
+    let Ok(ManifestHead { command, outputs }) = read(manifest) else { return Vec::new() };
+    let is_part = |output: &OutputEntry| command == "split" && output.kind == OutputKind::Kept;
+    let parts = outputs.into_iter().filter(is_part);
+    parts.map(|part| manifest.with_file_name(path_of(&part.file))).collect()
+}
+
 /// Finds the manifest in the same folder that lists a file of this name and size. Unreadable manifests are ignored.
 pub(crate) fn listed_output(path: &Path) -> Option<ListedOutput> {
     let name = text_of(path.file_name()?);

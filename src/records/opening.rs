@@ -161,7 +161,8 @@ fn checked(input: Input, path: &Path, accepts_unreadable: bool) -> Result<Input,
 
 /// Rejects a folder: the user must name its files, in order.
 pub(crate) fn check_not_folder(path: &Path) -> Result<(), Error> {
-    if files::is_object(path) || !path.is_dir() {
+    let is_standard_input = path == Path::new("-");
+    if is_standard_input || files::is_object(path) || !path.is_dir() {
         return Ok(());
     }
     let names = files::names_in(path).unwrap_or_default();
@@ -364,6 +365,11 @@ pub(crate) fn stem(name: Option<String>, first: Option<&InputLocation>) -> Resul
 
 /// Checks that outputs can be written to a folder. A new folder must not have the extension of a file format.
 pub(crate) fn check_folder(folder: &Path) -> Result<(), Error> {
+    if folder == Path::new("-") {
+        return Err(Error::usage(
+            "the outputs need a folder, so they cannot be written to standard output (`-`)",
+        ));
+    }
     if folder.is_dir() {
         return Ok(());
     }

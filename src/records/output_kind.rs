@@ -93,7 +93,7 @@ pub struct EncodedRecords {
     record_len: Option<usize>,
     /// End of each record in `bytes`, unless `record_len` is set.
     ends: Vec<usize>,
-    /// Number of calls of [`Self::push_records`].
+    /// Number of calls of [`Self::push_records`], unless changed by [`Self::into_one_group`].
     groups: u64,
 }
 
@@ -165,6 +165,12 @@ impl EncodedRecords {
             return self.end_record();
         }
         self.end_records(usize::try_from(records).unwrap_or(usize::MAX));
+    }
+
+    /// Counts all records as one group, if there are any.
+    #[must_use]
+    pub(crate) fn into_one_group(self) -> Self {
+        Self { groups: u64::from(!self.is_empty()), ..self }
     }
 
     /// Appends other records.

@@ -495,7 +495,7 @@ fn resume_is_refused_where_it_cannot_work() {
         refused.concat(),
         str![[r#"
 status 2
-error: standard input can only be read once, from its start to its end: --resume reads inputs again; write it to a file first
+error: standard input can only be read once, from its start to its end: --resume reads inputs again; write the data to a file first
 status 2
 error: the argument '--force' cannot be used with '--resume'
 

@@ -241,7 +241,7 @@ fn a_sample_equals_that_of_the_command_sample() {
         command.run().transcript,
         str![[r#"
 status 2
-error: standard input can only be read once, but a random sample must count the records first; write it to a file or use --range
+error: standard input can only be read once, but a random sample must count the records first; write the data to a file or use --range
 
 "#]]
     );

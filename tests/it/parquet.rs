@@ -128,7 +128,7 @@ mod built_in {
 status 2
 error: psv.parquet is not a format: Parquet files always have the fields of jsonl; use `parquet`
 status 2
-error: standard input can only be read once, from its start to its end: Parquet is read from the end of the file; write it to a file first
+error: standard input can only be read once, from its start to its end: Parquet is read from the end of the file; write the data to a file first
 
 "#]]
         );

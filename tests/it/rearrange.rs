@@ -367,7 +367,7 @@ error: a.psv would overwrite the input a.psv; choose another output
 status 2
 error: psv.gz can be read but not written; write psv or psv.zst
 status 2
-error: standard input can only be read once, from its start to its end: dedup reads its inputs twice; write it to a file first
+error: standard input can only be read once, from its start to its end: dedup reads its inputs twice; write the data to a file first
 status 2
 error: --key position cannot be used with csa: it holds games, which are compared as a whole; use --key bytes
 status 2
@@ -387,7 +387,7 @@ error: invalid value '100000' for '--parts <N>': expected a whole number from 1 
 
 For more information, try '--help'.
 status 2
-error: - is not a folder
+error: the outputs need a folder, so they cannot be written to standard output (`-`)
 status 2
 error: the following required arguments were not provided:
   <--parts <N>|--size <SIZE>|--records <N>|--weights <W,W,…>|--names <NAME,NAME,…>>
@@ -410,7 +410,7 @@ For more information, try '--help'.
 status 2
 error: --size is too small: the largest record or game needs 40 bytes
 status 2
-error: standard input can only be read once, from its start to its end: the number of parts is known only after reading all records; write it to a file first
+error: standard input can only be read once, from its start to its end: the number of parts is known only after reading all records; write the data to a file first
 status 2
 error: --records is too small: the largest game has 160 records
 status 2
@@ -421,11 +421,11 @@ Usage: kyokumen sample --output <OUTPUT> <--count <N>|--rate <P>> <INPUT>...
 
 For more information, try '--help'.
 status 2
-error: standard input can only be read once, from its start to its end: --count reads the inputs twice; write it to a file first
+error: standard input can only be read once, from its start to its end: --count reads the inputs twice; write the data to a file first
 status 2
 error: 2 weights given for 1 input; --weights needs one weight per input
 status 2
-error: invalid value '0' for '--weights <W,W,…>': "0" is not a list of weights: expected numbers from 1, as in 3,1,1
+error: invalid value '0' for '--weights <W,W,…>': "0" is not a list of weights: expected whole numbers from 1, as in 95,5
 
 For more information, try '--help'.
 status 2

@@ -70,7 +70,7 @@ fn thirty_files_without_extension_give_one_warning() {
     assert_eq!(
         warnings,
         [
-            " WARN 0.bin and 29 more: format detected by content, because the names do not show it: 100 of 100 records in a sample can be read as psv; use --from to choose another format"
+            " WARN 0.bin and 29 more: format detected by content, because the names do not show it: 100 of 100 records in a sample can be read as psv (figures of 0.bin); use --from to choose another format"
         ]
     );
     // Another format gets its own warning.

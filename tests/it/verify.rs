@@ -230,7 +230,7 @@ error: a.psv is not a folder
 status 2
 error: a.bin has an unknown format: neither its name nor its content shows one; specify it with --from
 status 2
-error: standard input can only be read once, from its start to its end: it is given more than once; write it to a file first
+error: standard input can only be read once, from its start to its end: it is given more than once; write the data to a file first
 status 2
 error: the argument '--progress <auto|bar|plain|json|none>' cannot be used with '--proof <FILE>...'
 

@@ -51,7 +51,7 @@ pub(in crate::cli) fn summary(counts: &Counts) -> String {
     let evaluations = &counts.evaluations;
     let line = format!("{}: {} with a new evaluation", records(counts.input), evaluations.new);
     let bad = counts.bad_records();
-    let stayed = (evaluations.stayed, "kept their evaluation (mate, or not for training)");
+    let stayed = (evaluations.stayed, "unchanged (mate evaluations and moves not for training)");
     let line = with_counts(line, &[stayed, (filtered, "filtered"), (bad, "bad")]);
     line + &report::filtered(&counts.filtered)
 }

@@ -50,7 +50,7 @@ impl FromStr for Weights {
             text.split(',').map(|weight| weight.parse().ok().filter(|&weight| weight > 0));
         let weights: Option<Vec<u32>> = weights.collect();
         weights.map(Self).ok_or_else(|| {
-            ParseValueError::new(text, "not a list of weights", "numbers from 1, as in 3,1,1")
+            ParseValueError::new(text, "not a list of weights", "whole numbers from 1, as in 95,5")
         })
     }
 }

@@ -10,20 +10,20 @@ use super::spill::Spill;
 use crate::error::Error;
 use crate::format::Format;
 use crate::format::move16::Dialect;
-use crate::records::account::{InputIdentity, MANIFEST_SUFFIX, OutputEntry, output_entry};
+use crate::records::account::{InputIdentity, MANIFEST_SUFFIX};
 use crate::records::bad_record::BadPolicy;
 use crate::records::claims::{
     FileClaim, FileClaims, check_absence, check_pipe, check_rereadable, is_pipe,
 };
 use crate::records::filters::RecordFilters;
 use crate::records::format_name::{FormatName, without_compression};
-use crate::records::lineage::warn_of_mixed_outputs;
+use crate::records::lineage::{parts_of, warn_of_mixed_outputs};
 use crate::records::opening::{
     self, Unreadable, check_compression, check_filters, check_folder, side_outputs, stem,
 };
 use crate::records::output_kind::OutputKind;
 use crate::records::selection::{Selection, select_records};
-use crate::records::sink::{OutputPlan, WrittenOutput};
+use crate::records::sink::OutputPlan;
 use crate::records::source::{Input, InputRange};
 use crate::storage::compression::Compression;
 use crate::storage::memory::Memory;
@@ -211,9 +211,6 @@ impl RearrangePlan {
     /// # Errors
     /// [`Error`] if the request does not fit the inputs or the outputs.
     pub fn in_uncounted_parts(request: RearrangeRequest) -> Result<Self, Error> {
-        if request.output == Path::new("-") {
-            return Err(Error::not_a_folder(request.output));
-        }
         let inputs = inputs(&request)?;
         let RearrangeRequest { output: folder, name, to, filters, force, .. } = request;
         let RearrangeRequest { on_error, resources, .. } = request;
@@ -267,6 +264,7 @@ impl RearrangePlan {
         };
         self.outputs = names.map(part_output).collect();
         self.check_places(*force)?;
+        self.check_former_parts(folder)?;
         Ok(self)
     }
 
@@ -296,15 +294,28 @@ impl RearrangePlan {
         Ok(())
     }
 
+    /// Checks that no part of a replaced split stays, because a pattern like `all-*.psv` would match both.
+    fn check_former_parts(&self, folder: &Path) -> Result<(), Error> {
+        let former = self.manifest.as_deref().map_or(Vec::new(), parts_of);
+        let is_replaced = |path: &PathBuf| self.outputs.iter().any(|output| output.path == *path);
+        let is_alike = |path: &PathBuf| FormatName::from_file_name(&text_of(path)) == Some(self.to);
+        let mut left =
+            former.iter().filter(|path| is_alike(path) && !is_replaced(path) && path.is_file());
+        let Some(first) = left.next() else { return Ok(()) };
+        let more = match left.count() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Err(Error::usage(format!(
+            "{}{more} of the replaced split would stay in {}; remove the old parts first, or choose another folder",
+            first.display(),
+            folder.display()
+        )))
+    }
+
     /// The format of all inputs and outputs.
     pub fn format(&self) -> Format {
         self.to.format
-    }
-
-    /// The manifest entry of an output. Chunks of formats that hold games are games.
-    pub(super) fn output_entry(&self, written: &WrittenOutput) -> OutputEntry {
-        let has_games = written.kind == OutputKind::Kept && self.format().holds_games();
-        OutputEntry { games: has_games.then_some(written.groups), ..output_entry(written) }
     }
 
     pub(super) fn reading(&self, on_error: BadPolicy) -> ChunkReading {

@@ -1,5 +1,6 @@
 //! Splits archives into several files.
 
+mod games;
 mod hashed;
 mod open_parts;
 mod part_limit;
@@ -44,7 +45,8 @@ pub enum SplitBy {
     Ranges,
     /// The part of a game depends only on its bytes before filtering, the weights and the seed. In formats of single
     /// records, consecutive records form a game if their move numbers increase and their results are equal. Without
-    /// move numbers, the move of each record must lead to the next.
+    /// move numbers, a game also ends at the initial position, and where the move does not lead to the next record and
+    /// the board comes nearer to the initial position.
     Game,
     /// The part of a record depends only on its position, the weights and the seed.
     Position,
@@ -168,6 +170,8 @@ pub fn split(
             entries.push(("seed", (*seed).into()));
             let parts = HashedParts::new(plan, settings)?;
             let worker = hashing_worker(plan, *by);
+            let forms_games = *by == SplitBy::Game && plan.format().has_single_records();
+            let operation = operation.counting_games(forms_games);
             let manifest = write(operation, parts, worker, entries, &mut control)?;
             warn_of_empty_parts(&manifest);
             return Ok(manifest);

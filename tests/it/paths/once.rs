@@ -56,6 +56,23 @@ fn commands_with_several_passes_refuse_pipes_and_devices() {
 }
 
 #[test]
+fn standard_input_and_output_are_never_folders() {
+    for words in
+        ["filter", "dataset --to jsonl", "relabel --keep-eval --mix 0.5", "split --parts 2"]
+    {
+        let bench = Bench::new();
+        bench.0.line("generate --count 9 --seed 1 -o a.psv").succeeds();
+        let message = bench.0.line(&format!("{words} a.psv -o -")).fails(2);
+        assert!(message.contains("cannot be written to standard output (`-`)"), "{message}");
+        assert!(!bench.path("-").exists(), "{words}");
+    }
+    let bench = Bench::new();
+    fs::create_dir(bench.path("-")).unwrap();
+    bench.0.line("convert - --from hcp -o b.hcp").stdin(good(10)).succeeds();
+    assert_eq!(bench.0.read("b.hcp"), good(10));
+}
+
+#[test]
 fn a_pipe_with_two_names_is_recognised() {
     let bench = Bench::new();
     let (reader, _writer) = std::io::pipe().unwrap();

@@ -144,7 +144,9 @@ fn gaps_do_not_divide_games_without_move_numbers() {
     for (record, game) in all.chunks(38).zip(game_of_each) {
         games_of.entry(record).or_default().insert(game);
     }
-    for filter in ["--drop-in-check", "--sample 0.7", "--every 3", "--drop-promotions"] {
+    for filter in
+        ["--drop-in-check", "--sample 0.7", "--sample 0.1", "--every 3", "--drop-promotions"]
+    {
         dir.line(&format!("convert a.hcpe -o few.hcpe --force {filter}")).succeeds();
         dir.line(&TRAIN_VALID.replace("a.psv", "few.hcpe")).succeeds();
         let parts = ["train", "valid"].map(|part| dir.read(format!("p/few-{part}.hcpe")));
@@ -155,6 +157,63 @@ fn gaps_do_not_divide_games_without_move_numbers() {
         assert!(games[0].is_disjoint(&games[1]), "{filter}");
         assert!(!games[1].is_empty(), "{filter}");
     }
+}
+
+#[test]
+fn a_record_without_a_result_does_not_end_a_game() {
+    let dir = Dir::new();
+    let mut games = write_games(&dir, 5);
+    for game in &mut games {
+        let middle = game.len() / PSV / 2;
+        game[middle * PSV + 38] = 5;
+    }
+    dir.write("a.psv", games.concat());
+    dir.line(TRAIN_VALID).succeeds();
+    part_of_each(&games, &["train", "valid"].map(|part| dir.read(format!("p/a-{part}.psv"))));
+}
+
+/// The records of two writers, in blocks.
+fn in_blocks(records: &[u8], block: usize) -> Vec<u8> {
+    let (first, second) = records.split_at(records.len() / PSV / 2 * PSV);
+    let blocks = first.chunks(block * PSV).zip(second.chunks(block * PSV));
+    blocks.flat_map(|(first, second)| [first, second].concat()).collect()
+}
+
+#[test]
+fn games_that_begin_in_the_middle_are_reported() {
+    const WARNING: &str = "seem to begin in the middle of a game";
+    let dir = Dir::new();
+    let games = write_games(&dir, 5).len();
+    let all = dir.read("a.psv");
+    let split = |inputs: &str| {
+        let line = format!("split {inputs} -o p --name a --by game --names x,y --force");
+        dir.line(&line).succeeds().stderr
+    };
+    let message = split("a.psv");
+    assert!(message.contains(&format!("{games} games")) && !message.contains(WARNING), "{message}");
+    let outputs = &dir.json("p/a.manifest.json")["outputs"];
+    let counted = [0, 1].map(|part| outputs[part]["games"].as_u64().unwrap());
+    assert_eq!(counted.iter().sum::<u64>(), games as u64);
+    let mut days: Vec<String> = (0..30).map(|day| format!("day{day}.psv")).collect();
+    for (name, bytes) in days.iter().zip(all.chunks(200 * PSV)) {
+        dir.write(name, bytes);
+        dir.line(&format!("convert {name} -o {}", name.replace("psv", "hcpe"))).succeeds();
+    }
+    let inputs = |days: &[String]| [days.join(" "), days.join(" ").replace("psv", "hcpe")];
+    assert!(inputs(&days).iter().all(|inputs| !split(inputs).contains(WARNING)));
+    days.sort();
+    assert!(inputs(&days).iter().all(|inputs| split(inputs).contains(WARNING)));
+    dir.write("blocks.psv", in_blocks(&all, 500));
+    assert!(split("blocks.psv").contains(WARNING));
+    // No position follows from another.
+    let few: Vec<u8> = all.chunks(PSV).step_by(3).flatten().copied().collect();
+    dir.write("few.psv", &few);
+    assert!(!split("few.psv").contains(WARNING));
+    dir.write("blocks.psv", in_blocks(&few, 250));
+    assert!(split("blocks.psv").contains(WARNING));
+    dir.write("blocks.psv", in_blocks(&all, 10));
+    let words = ["split", "blocks.psv", "-o", "q", "--by", "game", "--parts", "2"];
+    assert_refused(&dir, &words, "the records of blocks.psv are not in game order");
 }
 
 #[test]

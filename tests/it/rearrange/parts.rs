@@ -25,6 +25,22 @@ fn filled(format: Format, chunks: &[Vec<u8>], by_bytes: bool, most: usize) -> Ve
 }
 
 #[test]
+fn no_part_of_a_replaced_split_stays() {
+    let dir = Dir::new();
+    dir.line("generate --count 20 --seed 1 -o a.psv").succeeds();
+    dir.line("split a.psv -o p --parts 4").succeeds();
+    let why = "a-00001-of-00004.psv and 3 more of the replaced split would stay in p; remove the old parts first";
+    for option in ["--parts 3", "--records 7 --name a"] {
+        let line = format!("split a.psv -o p --force {option}");
+        assert_refused(&dir, &line.split(' ').collect::<Vec<_>>(), why);
+    }
+    dir.line("split a.psv -o p --force --parts 4 --by ranges").succeeds();
+    dir.line("split a.psv -o p --force --parts 3 --to psv.zst").succeeds();
+    std::fs::remove_dir_all(dir.join("p")).unwrap();
+    dir.line("split a.psv -o p --force --parts 3").succeeds();
+}
+
+#[test]
 fn parts_hold_as_many_whole_chunks_as_fit() {
     for extension in SHAPES.into_iter().chain(["usi", "pack", "sbinpack", "db"]) {
         let dir = Dir::new();

@@ -10,22 +10,18 @@ use twox_hash::XxHash3_128;
 use super::super::chunks::{BlockChunks, ChunkReading, WholeChunk, for_each_chunk};
 use super::super::pass::block_worker;
 use super::super::plan::RearrangePlan;
+use super::games::{DividedGames, RunStart, is_same_game, position_after};
 use super::open_parts::create;
 use super::{Parts, SplitBy, SplitSettings};
 use crate::engine::job::BlockFunction;
 use crate::error::Error;
-use crate::format::{Continuation, Field, Format, Record};
+use crate::format::{Field, Format, Record};
 use crate::random::SplitMix64;
 use crate::records::output_kind::{EncodedRecords, OutputKind};
 use crate::records::processing::{AfterRecord, ProcessedBlock, copy, process_block};
 use crate::records::sink::{FinishedOutputs, Sinks};
 use crate::records::source::Block;
-use crate::shogi::Position;
-
-/// Largest number of squares that differ between two records of one game. A move changes two squares, and a filter
-/// rarely removes more than a dozen records in a row. The end of a game usually differs more from the start of the
-/// next.
-const MOST_CHANGED: usize = 24;
+use crate::storage::quantity::quantity;
 
 /// Number of games after which their mean length is checked.
 const CHECKED_GAMES: u64 = 1000;
@@ -42,6 +38,8 @@ pub(super) struct HashedBlock {
 struct Run {
     /// Index of the first chunk.
     start: usize,
+    /// If runs are games, their start in the block and the position after their end.
+    game: Option<(RunStart, Option<u64>)>,
     /// Number of records before filtering.
     records: u64,
     /// Sum of the hashes of these records.
@@ -108,12 +106,20 @@ fn hash_records(
         processed.counts.kept += 1;
         Ok(AfterRecord::Continue)
     })?;
+    hashed.end_run();
     Some((processed, hashed))
 }
 
 impl HashedBlock {
     fn start_run(&mut self, hash: u64) {
-        self.runs.push(Run { start: self.chunks.len(), records: 1, hash });
+        self.runs.push(Run { start: self.chunks.len(), game: None, records: 1, hash });
+    }
+
+    fn end_run(&mut self) {
+        let run = self.runs.last_mut().and_then(|run| run.game.as_mut());
+        if let (Some(ends), Some((_, after))) = (&self.ends, run) {
+            *after = position_after(&ends.1);
+        }
     }
 
     fn add_to_game(&mut self, record: Record, hash: u64) {
@@ -124,35 +130,17 @@ impl HashedBlock {
                 ends.1 = record;
                 return;
             }
-            (Some(ends), _) => ends.1 = record,
-            (none, _) => *none = Some(Box::new((record.clone(), record))),
+            _ => self.end_run(),
         }
         self.start_run(hash);
-    }
-}
-
-/// Whether two consecutive records belong to the same game. A filter may have removed records in between.
-fn is_same_game(before: &Record, after: &Record) -> bool {
-    let of_game = |record: &Record| (record.result, record.ending, record.end_ply);
-    let ply = |record: &Record| record.ply.filter(|&ply| ply > 0);
-    match (ply(before), ply(after)) {
-        (Some(before_ply), Some(after_ply)) => {
-            before_ply < after_ply && of_game(before) == of_game(after)
+        if let Some(run) = self.runs.last_mut() {
+            run.game = Some((RunStart::of(&record), None));
         }
-        _ => {
-            Continuation::of(before).is_some_and(|next| next.is(after))
-                || may_continue(before, after)
+        match &mut self.ends {
+            Some(ends) => ends.1 = record,
+            none => *none = Some(Box::new((record.clone(), record))),
         }
     }
-}
-
-/// Whether a record without move number may belong to the game of an earlier one, with records missing in between.
-/// Several games that are taken for one stay together, so the parts still have no game in common.
-fn may_continue(before: &Record, after: &Record) -> bool {
-    let boards = before.setup.board().iter().zip(after.setup.board().iter());
-    let changed = boards.filter(|(before, after)| before != after).count();
-    let is_start = after.setup.board() == Position::start().setup().board();
-    before.result == after.result && changed <= MOST_CHANGED && !is_start
 }
 
 /// The parts, all open at once.
@@ -168,6 +156,9 @@ pub(super) struct HashedParts {
     game: EncodedRecords,
     game_hash: u64,
     last: Option<Record>,
+    /// The position after the last record, if known.
+    after_last: Option<u64>,
+    divided: DividedGames,
     games: u64,
     records: u64,
 }
@@ -189,6 +180,8 @@ impl HashedParts {
             game: EncodedRecords::default(),
             game_hash: 0,
             last: None,
+            after_last: None,
+            divided: DividedGames::default(),
             games: 0,
             records: 0,
         })
@@ -202,20 +195,37 @@ impl HashedParts {
     }
 
     fn close_game(&mut self, encoded: &mut [EncodedRecords]) {
-        encoded[self.part_of(self.game_hash)].append(std::mem::take(&mut self.game));
+        let game = std::mem::take(&mut self.game).into_one_group();
+        encoded[self.part_of(self.game_hash)].append(game);
         self.game_hash = 0;
     }
 
-    /// Checks that games have a plausible length. Otherwise their records would be spread over several parts.
+    /// Checks that games have a plausible length and most are not divided. Otherwise they would be spread over parts.
     fn check_order(&self) -> Result<(), Error> {
-        if self.games < 2 || self.records >= self.games.saturating_mul(self.least_plies) {
+        let continued = self.divided.continued();
+        let is_short = self.records < self.games.saturating_mul(self.least_plies);
+        if self.games < 2 || !is_short && continued <= self.games / 2 {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "--by game: the records of {} are not in game order ({} records in {} runs of consecutive moves); split \
-             them before they are shuffled, or use --by position",
-            self.input, self.records, self.games
+            "--by game: the records of {} are not in game order ({} in {} of consecutive moves, of which {continued} \
+             begin where another ends); split them before they are shuffled or mixed, or use --by position",
+            self.input,
+            quantity(self.records, "record"),
+            quantity(self.games, "run"),
         )))
+    }
+
+    fn warn_of_divided_games(&self) {
+        let divided = self.divided.continued().max(self.divided.late());
+        if divided > 0 {
+            tracing::warn!(
+                "--by game: {divided} of {} seem to begin in the middle of a game, so parts may have games in common; \
+                 give files in the order in which they were written (day2 before day10), split before filtering and \
+                 mixing, or use --by position",
+                quantity(self.games, "game")
+            );
+        }
     }
 
     fn write(&mut self, encoded: &[EncodedRecords]) -> Result<(), Error> {
@@ -230,15 +240,18 @@ impl Parts<HashedBlock> for HashedParts {
         let mut encoded = vec![EncodedRecords::default(); self.open.len()];
         let ends_of_runs = runs.iter().skip(1).map(|run| run.start).chain([chunks.len()]);
         for (number, (run, end)) in runs.iter().zip(ends_of_runs).enumerate() {
-            let Some(ends) = &ends else {
+            let (Some(ends), Some((start, after))) = (&ends, &run.game) else {
                 chunks.append_to(&mut encoded[self.part_of(run.hash)], run.start..end);
                 continue;
             };
             let open = self.last.as_ref().filter(|_| number == 0);
             if !open.is_some_and(|last| is_same_game(last, &ends.0)) {
                 self.close_game(&mut encoded);
+                self.divided.end(self.after_last);
+                self.divided.start(start);
                 self.games += 1;
             }
+            self.after_last = *after;
             self.records += run.records;
             self.game_hash = self.game_hash.wrapping_add(run.hash);
             chunks.append_to(&mut self.game, run.start..end);
@@ -253,7 +266,9 @@ impl Parts<HashedBlock> for HashedParts {
     }
 
     fn finish(mut self) -> Result<FinishedOutputs, Error> {
+        self.divided.end(self.after_last);
         self.check_order()?;
+        self.warn_of_divided_games();
         let mut encoded = vec![EncodedRecords::default(); self.open.len()];
         self.close_game(&mut encoded);
         self.write(&encoded)?;
