@@ -19,8 +19,8 @@ use crate::record::Record;
 /// Creates a file of records or games: `with kyokumen.create("a.psv") as writer: writer.write(record)`.
 ///
 /// The name shows the format and the compression. The file has a temporary name until the end of the block. If an
-/// exception ends the block, the file is removed. `fill` has values for fields that records or games lack, as in {"ply": 0} or
-/// "ply=0". `force` replaces an existing file.
+/// exception ends the block, the file is removed. `fill` has values for fields that records or games lack, as in
+/// {"ply": 0} or "ply=0". `force` replaces an existing file.
 #[pyfunction(signature = (path, *, fill = None, force = false))]
 pub(crate) fn create(
     path: PathBuf,
