@@ -93,9 +93,10 @@ pub(crate) fn solve(request: &[u8]) -> Result<Solved, String> {
         Verdict::Proven => solver.tsume_plies(&position, attacker, &observer),
         Verdict::Disproven | Verdict::Unknown(_) => None,
     };
-    let tsume_plies = counted.map(|counted| counted.plies);
-    let shortest = counted.is_some_and(|counted| counted.is_least);
-    let line = steps(&position, &found.line, None);
+    let tsume_plies = counted.as_ref().map(|counted| counted.plies);
+    let shortest = counted.as_ref().is_some_and(|counted| counted.is_least);
+    let line = counted.map(|counted| counted.line).filter(|line| !line.is_empty());
+    let line = steps(&position, &line.unwrap_or(found.line), None);
     Ok(Solved { verdict, stop, tsume_plies, shortest, nodes: found.stats.nodes, line })
 }
 
