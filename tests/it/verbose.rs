@@ -42,5 +42,6 @@ fn v_logs_decisions_and_vv_also_logs_blocks() {
         }
     }
     let one = dir.kyokumen(["solve", START, "--depth", "1", "-vvv"]).exits(&[0, 3]).stderr;
+    let search = "search limits: 1 ply, 4194304 nodes, a table of 64 MiB per thread";
     assert!(one.contains(search) && one.contains("TRACE "), "{one}");
 }

@@ -31,8 +31,8 @@ const MIN_PROVER_SEARCHES: u64 = 16;
 pub struct CountedPlies<M> {
     /// Plies within which the attacker reaches the goal. Futile defences and their replies do not count.
     pub plies: u16,
-    /// The best play of both sides without futile defences and their replies, `plies` moves. Empty if `plies` is 0, or
-    /// if there are too many positions to find it.
+    /// The best play of both sides without futile defences and their replies, `plies` moves. Empty if `plies` is 0, and
+    /// in the rare case that the length is known but not its moves.
     pub line: Vec<M>,
     /// Whether it is proven that the attacker does not reach it in fewer.
     pub is_least: bool,

@@ -27,6 +27,7 @@ mod team;
 mod together;
 mod verdict;
 
+pub use counted::CountedPlies;
 pub use dfpn::{DfPn, SOLVER_VERSION};
 pub use limits::{Limits, MAX_PLIES, STACK_BYTES, TableError, TableSize, Threads, WhenHopeless};
 pub use observer::{SearchControl, SearchObserver, SearchProgress};
