@@ -61,8 +61,8 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
     }
 
     /// As [`Self::plies_without_futile`] and [`Self::line_without_futile`], but the attacker also has the moves of
-    /// `extra_proofs`. `None` if the length is not in `min_plies..max_plies`. The line is empty if its moves do not have
-    /// this length.
+    /// `extra_proofs`. `None` if the length is not in `min_plies..max_plies`. The line is empty if its moves do not
+    /// have this length.
     pub(super) fn shorter_line<'a, G: Game<Move = M, Hand = H>>(
         &'a self,
         extra_proofs: ExtraProofs<'a, G>,
