@@ -40,7 +40,7 @@ const FUTILE = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1";
 test("a mate in one", () => {
   const solved = ask("solve", request(GOLD));
   assert.deepEqual(solved, {
-    verdict: "win", stop: null, tsume_plies: 1, shortest: true, nodes: 0, line: [{ usi: "G*5b", ja: "▲５二金", en: "G*5b", sfen: MATED }],
+    verdict: "win", stop: null, plies: 1, tsume_plies: 1, shortest: true, nodes: 0, line: [{ usi: "G*5b", ja: "▲５二金", en: "G*5b", sfen: MATED }],
   });
 });
 
@@ -50,7 +50,7 @@ test("a mate in three, without mates and undecided positions", () => {
   assert.equal(usi(three.line), "8a5a 5c4c 6c5d+");
   assert.deepEqual(three.line.map((step) => step.ja), ["▲５一龍", "△４三玉", "▲５四銀成"]);
   assert.deepEqual(three.line.map((step) => step.en), ["+Rx5a", "K-4c", "S-5d+"]);
-  assert.deepEqual(ask("solve", request(START)), { verdict: "no_mate", stop: null, tsume_plies: null, shortest: false, nodes: 0, line: [] });
+  assert.deepEqual(ask("solve", request(START)), { verdict: "no_mate", stop: null, plies: 0, tsume_plies: null, shortest: false, nodes: 0, line: [] });
   const undecided = ask("solve", request(LONG, { nodes: 50 }));
   assert.deepEqual([undecided.verdict, undecided.stop, undecided.nodes], ["unknown", "nodes", 50]);
 });
@@ -58,14 +58,15 @@ test("a mate in three, without mates and undecided positions", () => {
 test("futile interpositions do not count", () => {
   const solved = ask("solve", request(FUTILE));
   assert.deepEqual([solved.verdict, solved.tsume_plies, solved.shortest], ["win", 3, true]);
+  assert.deepEqual([solved.plies > 3, solved.line.length], [true, 3]);
 });
 
 // The figures of kyokumen solve --threads 1 --hash-mb 64 --json. They change with SOLVER_VERSION.
 test("a long mate has the nodes and the line of the native solver, and reports its nodes", () => {
   reported.length = 0;
   const solved = ask("solve", request(LONG, { hash_mib: 64, nodes: null }));
-  assert.deepEqual([solved.verdict, solved.nodes, solved.tsume_plies, solved.line.length], ["win", 215501, 105, 105]);
-  assert.equal(solved.shortest, false);
+  assert.deepEqual([solved.verdict, solved.nodes, solved.plies, solved.line.length], ["win", 215501, 109, 105]);
+  assert.deepEqual([solved.tsume_plies, solved.shortest], [105, false]);
   assert.ok(reported.length > 2 && reported.every((nodes, at) => at === 0 || nodes >= reported[at - 1]), reported);
 });
 
@@ -89,6 +90,15 @@ test("alternatives have the expected kinds", () => {
   assert.equal(rook.positions[0].moves.find((move) => move.usi === "5c4b").verdict, "no_mate");
   const flaws = allMoves("4k4/9/4G4/9/R8/9/9/9/9 b - 1");
   assert.deepEqual([flaws.uniqueness, flaws.flaws_only], ["not_unique", true]);
+});
+
+test("without the nodes of the solution, the limit is the one of a search", () => {
+  const undecided = (more) => {
+    const { positions: [{ moves }] } = ask("all_moves", request("3pk4/9/4G4/9/9/9/9/9/9 b R 1", { line: ["R*1a"], ...more }));
+    return moves.filter((move) => move.verdict === "unknown").length;
+  };
+  assert.deepEqual([undecided({ nodes: 1000, solution_nodes: 1 }), undecided({ nodes: null })], [0, 0]);
+  assert.ok(undecided({ nodes: 1000 }) > 0);
 });
 
 test("western notation names the origin only if it is needed", () => {
@@ -175,6 +185,8 @@ test("errors have the message of the reader and the line", () => {
   const fault = ask("read", `position sfen ${GOLD} moves G*5c`).problems[0].fault;
   assert.equal(fault, "G*5c is illegal");
   assert.equal(ask("solve", request("9/9/4P4/9/9/9/9/9/4K4 b G 1")).error, "White has no king, so there is nothing to mate");
+  const attacked = "the White king on 5a is attacked from 5b although White is not to move";
+  assert.equal(ask("solve", request("4k4/4G4/9/9/9/9/9/9/9 b - 1")).error, attacked);
 });
 
 test("unreadable problems are skipped", () => {

@@ -8,6 +8,7 @@ use kyokumen_search::alternatives::{
 };
 use kyokumen_search::solver::{Attacker, Solver};
 use kyokumen_search::{Limits, MAX_PLIES, SearchObserver, Stop, TableSize, Verdict, WhenHopeless};
+use kyokumen_shogi::sfen::SfenError;
 use kyokumen_shogi::{Move, Position, Square};
 use serde::{Deserialize, Serialize};
 
@@ -21,11 +22,12 @@ pub(crate) struct Request {
     hash_mib: usize,
     /// Maximum number of nodes of a search; no limit if `null`.
     nodes: Option<u64>,
-    /// The solution found by [`solve`] and its nodes, for [`all_moves`].
+    /// The solution found by [`solve`], for [`all_moves`].
     #[serde(default)]
     line: Vec<String>,
-    #[serde(default)]
-    solution_nodes: u64,
+    /// The nodes of the solution, from which [`all_moves`] derives the limit for the moves of a position together.
+    /// Without them, this limit is `nodes`, too.
+    solution_nodes: Option<u64>,
 }
 
 /// The answer of [`solve`].
@@ -34,11 +36,14 @@ pub(crate) struct Solved {
     /// `win`, `no_mate` or `unknown`.
     verdict: &'static str,
     stop: Option<&'static str>,
+    /// Plies of the mate found first, with futile interpositions.
+    plies: usize,
     /// Plies without futile interpositions.
     tsume_plies: Option<u16>,
     /// Whether it is proven that no mate takes fewer plies, without futile interpositions.
     shortest: bool,
     nodes: u64,
+    /// The line without futile interpositions, if it is known.
     line: Vec<Step>,
 }
 
@@ -93,11 +98,13 @@ pub(crate) fn solve(request: &[u8]) -> Result<Solved, String> {
         Verdict::Proven => solver.tsume_plies(&position, attacker, &observer),
         Verdict::Disproven | Verdict::Unknown(_) => None,
     };
-    let tsume_plies = counted.as_ref().map(|counted| counted.plies);
-    let shortest = counted.as_ref().is_some_and(|counted| counted.is_least);
-    let line = counted.map(|counted| counted.line).filter(|line| !line.is_empty());
-    let line = steps(&position, &line.unwrap_or(found.line), None);
-    Ok(Solved { verdict, stop, tsume_plies, shortest, nodes: found.stats.nodes, line })
+    let counted = counted.as_ref();
+    let tsume_plies = counted.map(|counted| counted.plies);
+    let shortest = counted.is_some_and(|counted| counted.is_least);
+    let tsume_line = counted.map(|counted| &counted.line).filter(|line| !line.is_empty());
+    let line = steps(&position, tsume_line.unwrap_or(&found.line), None);
+    let (plies, nodes) = (found.line.len(), found.stats.nodes);
+    Ok(Solved { verdict, stop, plies, tsume_plies, shortest, nodes, line })
 }
 
 pub(crate) fn all_moves(request: &[u8]) -> Result<AllMoves, String> {
@@ -106,8 +113,9 @@ pub(crate) fn all_moves(request: &[u8]) -> Result<AllMoves, String> {
     let mut search = AlternativesSearch::try_new(size).map_err(|error| error.to_string())?;
     let known = request.line.iter().map(|word| Move::from_usi(word));
     let known = known.collect::<Option<Vec<Move>>>().ok_or("the line has an unreadable move")?;
-    let nodes = default_nodes_a_position(request.solution_nodes);
-    let question = Question { known, ..Question::new(request.limits(), nodes) };
+    let limits = request.limits();
+    let nodes = request.solution_nodes.map_or(limits.nodes, default_nodes_a_position);
+    let question = Question { known, ..Question::new(limits, nodes) };
     let observer = Reporter::default();
     let line = search.line(&position, Attacker::SideToMove, &question, &observer);
     Ok(AllMoves::new(&position, &line))
@@ -115,7 +123,7 @@ pub(crate) fn all_moves(request: &[u8]) -> Result<AllMoves, String> {
 
 fn parsed(request: &[u8]) -> Result<(Request, Position), String> {
     let request: Request = serde_json::from_slice(request).map_err(|error| error.to_string())?;
-    let position: Position = request.sfen.parse().map_err(|error| format!("SFEN: {error}"))?;
+    let position: Position = request.sfen.parse().map_err(|error: SfenError| error.to_string())?;
     let defender = !position.side_to_move();
     if position.king(defender).is_none() {
         return Err(format!("{defender:?} has no king, so there is nothing to mate"));
