@@ -11,7 +11,7 @@ const ENGLISH = {
   K: "king", R: "rook", B: "bishop", G: "gold", S: "silver", N: "knight", L: "lance", P: "pawn",
   "+R": "dragon", "+B": "horse", "+S": "promoted silver", "+N": "promoted knight", "+L": "promoted lance", "+P": "promoted pawn",
 };
-export const RANKS = [..."一二三四五六七八九"];
+export const RANKS = { ja: [..."一二三四五六七八九"], en: [..."abcdefghi"] };
 
 export const kindOf = (piece) => piece.toUpperCase();
 export const sideOf = (piece) => (kindOf(piece) === piece ? "b" : "w");
@@ -22,7 +22,7 @@ export const fileOf = (square) => 9 - (square % 9);
 export const rankOf = (square) => Math.floor(square / 9);
 export const squareOf = (usi) => (usi.charCodeAt(1) - 97) * 9 + 9 - Number(usi[0]);
 
-export const usiOf = (square) => `${fileOf(square)}${"abcdefghi"[rankOf(square)]}`;
+export const usiOf = (square) => `${fileOf(square)}${RANKS.en[rankOf(square)]}`;
 
 export function empty() {
   return { board: Array(81).fill(null), hands: { b: {}, w: {} }, side: "b", ply: 1 };
@@ -43,7 +43,7 @@ export function fromSfen(sfen) {
 }
 
 export function toSfen({ board, hands, side, ply }) {
-  const ranks = RANKS.map((_, rank) => {
+  const ranks = RANKS.en.map((_, rank) => {
     const row = board.slice(rank * 9, rank * 9 + 9).map((piece) => piece ?? " ").join("");
     return row.replace(/ +/g, (gap) => gap.length);
   });
@@ -68,6 +68,20 @@ export function withRest(position) {
   const hand = { ...position.hands[defender] };
   for (const kind of HELD) hand[kind] = (hand[kind] ?? 0) + box[kind];
   return { ...position, hands: { ...position.hands, [defender]: hand } };
+}
+
+// The ranks, counted from the far side of their owner, on which pieces can no longer move.
+const DEAD_RANKS = { P: 1, L: 1, N: 2 };
+
+// Breaches of the rules in a position that can still be solved: files with two pawns of a side, and pieces that can
+// never move.
+export function breaches({ board }) {
+  const placed = board.flatMap((piece, square) => (piece ? [{ piece, square }] : []));
+  const pawns = placed.filter(({ piece }) => kindOf(piece) === "P").map(({ piece, square }) => piece + fileOf(square));
+  const isDead = ({ piece, square }) =>
+    (sideOf(piece) === "b" ? rankOf(square) : 8 - rankOf(square)) < DEAD_RANKS[kindOf(piece)];
+  const doubled = pawns.filter((pawn, at) => pawns.indexOf(pawn) < at);
+  return { twoPawns: [...new Set(doubled.map((pawn) => pawn[1]))], dead: placed.filter(isDead).map(({ square }) => square) };
 }
 
 // Moves a piece in a position that is set up. A piece that it replaces goes to the box.

@@ -13,7 +13,7 @@ import shutil
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-FILES = ("index.html", "page.js", "board.js", "drag.js", "solver.js", "text.js", "style.css", "worker.js", "manifest.webmanifest", "icon.svg")
+FILES = ("index.html", "page.js", "answer.js", "board.js", "drag.js", "solver.js", "text.js", "style.css", "worker.js", "manifest.webmanifest", "icon.svg")
 MODULE = "kyokumen_site.wasm"
 
 

@@ -2,7 +2,8 @@
 import { TEXTS } from "./text.js";
 import * as shogi from "./board.js";
 import { dragging } from "./drag.js";
-import { Failed, Solver, Stopped } from "./solver.js";
+import { Solver, Stopped } from "./solver.js";
+import * as answer from "./answer.js";
 
 const EXAMPLE = "5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1";
 const $ = (id) => document.getElementById(id);
@@ -31,10 +32,11 @@ function translate() {
 const solver = new Solver();
 const bytesOf = (text) => new TextEncoder().encode(text);
 
-let root = EXAMPLE;            // The position to solve.
+let root = EXAMPLE;            // The position to solve, as it was set up.
+// The answer of `solve`. `solved.all` is the answer of `all_moves`, `solved.sfen` the position.
+let solved = null;
 let track = trackOf("record"); // The moves that are played on the board.
 let ply = 0;
-let solved = null;             // The answer of `solve`, and of `all_moves` as `solved.all`.
 let wasStopped = false;
 let problems = [];
 let record = null;             // The track of the text and its ply, while a solution is shown.
@@ -44,17 +46,25 @@ let picked = null;             // {place: "board" | "b" | "w" | "box", square, k
 let undone = [];
 
 // kind: "record" are moves of the text, "solution", or "variation".
-function trackOf(kind, steps = [], start = root) {
+function trackOf(kind, steps = [], start = solved?.sfen ?? root) {
   return { kind, steps, start };
 }
 
-const shownSfen = () => (ply === 0 ? track.start : track.steps[ply - 1].sfen);
+function shownSfen() {
+  if (isEditing) return root;
+  return ply === 0 ? track.start : track.steps[ply - 1].sfen;
+}
+
+// The position with the pieces that the defender holds although they are shown in the box.
+const posed = () => ($("rest").checked ? shogi.toSfen(shogi.withRest(shogi.fromSfen(root))) : root);
 
 function setRoot(sfen) {
   root = sfen;
+  forget();
   track = trackOf("record");
   ply = 0;
-  forget();
+  // The address survives a reload of the page.
+  history.replaceState(null, "", `#${root.replaceAll(" ", "_")}${$("rest").checked ? "_rest" : ""}`);
 }
 
 function forget() {
@@ -62,13 +72,14 @@ function forget() {
   solved = null;
   wasStopped = false;
   reading = Promise.resolve(true);
-  showError("");
+  showError(null);
 }
 
 function go(to) {
+  setEditing(false);
   ply = Math.max(0, Math.min(track.steps.length, to));
   picked = null;
-  showMoveError("");
+  showMoveError(null);
   // In a game the reader chooses the position to solve.
   if (track.kind === "record" && root !== shownSfen()) {
     root = shownSfen();
@@ -138,7 +149,7 @@ function drawBoard({ board }) {
   });
   const numbers = Array.from({ length: 9 }, (_, at) => (isFlipped ? at : 8 - at));
   $("files").replaceChildren(...numbers.map((file) => element("span", { textContent: file + 1 })));
-  $("ranks").replaceChildren(...numbers.toReversed().map((rank) => element("span", { textContent: shogi.RANKS[rank] })));
+  $("ranks").replaceChildren(...numbers.toReversed().map((rank) => element("span", { textContent: shogi.RANKS[language][rank] })));
 }
 
 const isPicked = ({ place, square, kind }) =>
@@ -176,45 +187,35 @@ function drawPlayer() {
 }
 
 function drawVerdict() {
-  const facts = [t().toMove(shogi.fromSfen(root).side)];
-  let verdict = "";
-  if (solved) {
-    const { all } = solved;
-    const best = all?.positions[0]?.moves.find((move) => move.usi === all.line[0]?.usi);
-    const plies = best?.plies ?? solved.tsume_plies ?? solved.line.length;
-    const isLeast = best?.shortest || (solved.shortest && plies === solved.tsume_plies);
-    verdict = solved.verdict === "win" ? t().win(plies, isLeast) : t()[solved.verdict];
-    if (solved.stop) facts.push(t().stops[solved.stop]);
-    if (solved.verdict === "win") facts.push(uniqueness(all), ...comparison());
-    facts.push(t().shownNodes(solved.nodes + (all?.nodes ?? 0)));
-  } else if (wasStopped) {
-    verdict = t().unknown;
-    facts.push(t().stops.cancelled);
+  const facts = [t().toMove(shogi.fromSfen(root).side), ...breaches()];
+  if (solved?.stop) facts.push(t().stops[solved.stop]);
+  if (solved?.verdict === "win") {
+    if (solved.plies > answer.lengthOf(solved).plies) facts.push(t().pliesOfFirst(solved.plies));
+    if (!phase || solved.all) facts.push(uniqueness(solved.all));
+    facts.push(...comparison());
   }
-  $("verdict").textContent = verdict;
+  if (!solved && wasStopped) facts.push(t().stops.cancelled);
+  // A search shows its nodes below.
+  if (!phase && (solved || wasStopped)) facts.push(t().shownNodes(nodes));
+  $("verdict").textContent = solved ? answer.heading(solved, t()) : wasStopped ? t().unknown : "";
   $("details").textContent = facts.join(language === "ja" ? "　" : " · ");
 }
 
+function breaches() {
+  const { twoPawns, dead } = shogi.breaches(shogi.fromSfen(root));
+  return [twoPawns.length > 0 && t().twoPawns(twoPawns), dead.length > 0 && t().dead(dead.map(shogi.usiOf))].filter(Boolean);
+}
+
 function uniqueness(all) {
-  if (!all) return t().notSearched;
+  if (!all) return wasStopped ? t().searchStopped : t().notSearched;
   return all.flaws_only ? t().flaws : t()[all.uniqueness] ?? "";
 }
 
-// How the moves of the text differ from the solution.
 function comparison() {
   const given = record?.track.steps.slice(record.ply) ?? [];
-  if (given.length === 0) return [];
-  const found = solved.all?.line ?? solved.line;
-  const at = given.findIndex((step, at) => step.usi !== found[at]?.usi);
-  if (at >= 0) return [t().differs(at + 1, nameOf(given[at]), found[at] && nameOf(found[at]))];
-  return given.length < found.length ? [] : [t().agrees];
-}
-
-// The alternatives and undecided checks at a position of the solution.
-function others(at) {
-  const here = solved?.all?.positions[at];
-  if (!here?.is_attack) return [];
-  return here.moves.filter((move) => move.kind || move.verdict === "unknown");
+  const found = answer.difference(solved, given);
+  if (!found) return [];
+  return [found.at === undefined ? t().agrees : t().differs(found.at + 1, nameOf(given[found.at]), found.step && nameOf(found.step))];
 }
 
 function drawLine() {
@@ -228,7 +229,7 @@ function drawLine() {
     button.onclick = () => go(at + 1);
     if (at + 1 === ply) button.setAttribute("aria-current", "step");
     const item = element("li", {}, button);
-    if (kind === "solution" && others(at).length > 0) item.append(badges(at));
+    if (kind === "solution" && answer.others(solved, at).length > 0) item.append(badges(at));
     return item;
   });
   $("moves").replaceChildren(...items);
@@ -242,10 +243,10 @@ function badges(at) {
   const mark = (what, name, title, onclick) =>
     Object.assign(element("button", { type: "button", className: `badge ${what}` }, `${t()[what]}: ${name}`), { title, onclick });
   const isUnknown = (move) => move.verdict === "unknown";
-  const marks = others(at).filter((move) => !isUnknown(move)).map((move) =>
+  const marks = answer.others(solved, at).filter((move) => !isUnknown(move)).map((move) =>
     mark(move.essential ? "alternative" : "flaw", nameOf(move), t().kinds[move.kind], () => play(at, move)));
   // There may be many. They are listed at their position.
-  const unknown = others(at).filter(isUnknown);
+  const unknown = answer.others(solved, at).filter(isUnknown);
   if (unknown.length > 0) marks.push(mark("uncertain", unknown.length, unknown.map(nameOf).join(" "), () => go(at)));
   return element("div", { className: "badges" }, ...marks);
 }
@@ -270,9 +271,7 @@ function drawHere() {
   $("here").hidden = !here || here.moves.length === 0;
   if (!here) return;
   const isSolution = (move) => move.usi === solved.all.line[ply]?.usi;
-  const order = { win: 0, unknown: 1, no_mate: 2 };
-  const rank = (move) => (isSolution(move) ? -1 : order[move.verdict]);
-  const moves = here.moves.toSorted((a, b) => rank(a) - rank(b) || (a.plies ?? 0) - (b.plies ?? 0));
+  const moves = answer.ordered(here.moves, isSolution);
   const isShown = (move) => !here.is_attack || move.verdict !== "no_mate";
   $("here-title").textContent = here.is_attack ? t().checks : t().replies;
   $("here-moves").replaceChildren(...moves.filter(isShown).map((move) => hereItem(move, isSolution(move))));
@@ -283,19 +282,11 @@ function drawHere() {
 }
 
 function hereItem(move, isSolution) {
-  const words = [];
-  if (move.verdict === "win") words.push(t().inPlies(move.plies, move.shortest));
-  if (move.verdict === "no_mate") words.push(t().escapes);
-  if (move.verdict === "unknown") words.push(t().uncertain, t().stops[move.stop]);
-  if (isSolution) words.push(t().isSolution);
-  if (move.kind) words.push(move.essential ? t().alternative : t().flaw, t().kinds[move.kind]);
-  if (move.futile) words.push(t().futile);
-  if (move.longest) words.push(t().longest);
   const at = ply;
   const name = element("button", { type: "button", disabled: move.line.length === 0 }, `${nameOf(move)} `, element("small", { textContent: alias(move) }));
   name.onclick = () => play(at, move);
-  const state = move.kind ? (move.essential ? "alternative" : "flaw") : move.verdict === "unknown" ? "uncertain" : "";
-  return element("li", { className: state }, name, element("span", { textContent: [...new Set(words)].join(language === "ja" ? "、" : ", ") }));
+  const words = answer.wordsOf(move, isSolution, t());
+  return element("li", { className: answer.stateOf(move) }, name, element("span", { textContent: words.join(language === "ja" ? "、" : ", ") }));
 }
 
 // ---- Solving
@@ -309,36 +300,41 @@ async function solve() {
   forget();
   const { board, side } = shogi.fromSfen(root);
   if (!board.includes(shogi.owned("K", shogi.other(side)))) {
-    showError(t().noKing);
+    showError(() => t().noKing);
     return;
   }
-  if (isEditing) setEditing(false);
-  if ($("rest").checked) root = shogi.toSfen(shogi.withRest(shogi.fromSfen(root)));
+  setEditing(false);
+  const limit = $("nodes").value;
+  const request = { sfen: posed(), hash_mib: Number($("memory").value), nodes: Number(limit) || null };
   const start = track.kind === "record" && track.steps.length > 0 ? ply : -1;
-  const request = { sfen: root, hash_mib: Number($("memory").value), nodes: $("nodes").value === "" ? null : Number($("nodes").value) };
-  if (start < 0) { track = trackOf("record"); ply = 0; } else record = { track, ply };
+  if (start < 0) { track = trackOf("record", [], request.sfen); ply = 0; } else record = { track, ply };
   const number = ++searches;
   working("solving");
+  showNodes(0);
   draw();
   try {
     const found = await ask("solve", request, 0);
+    solved = { ...found, sfen: request.sfen };
     if (found.verdict === "win" || start < 0) { track = trackOf("solution", found.line); ply = 0; }
-    solved = found;
-    draw();
+    const problem = problems[$("problem").value];
+    if (problem?.sfen === request.sfen) problem.solved = solved;
     if (found.verdict === "win" && $("all").checked) {
-      working("checking", found.nodes);
+      working("checking");
+      draw();
       const line = found.line.map((step) => step.usi);
-      found.all = await ask("all_moves", { ...request, line, solution_nodes: found.nodes }, found.nodes);
+      const solution_nodes = limit === "auto" ? found.nodes : null;
+      solved.all = await ask("all_moves", { ...request, line, solution_nodes }, found.nodes);
       // A line that a limit has cut off is worse than the one found first.
-      if (found.all.complete) moveTo(found.all.line);
-      else found.all.line = agreeing(found);
+      if (solved.all.complete) moveTo(solved.all.line);
+      else solved.all.line = answer.agreeing(solved);
     }
   } catch (error) {
-    if (!(error instanceof Stopped)) showError(messageOf(error));
+    if (!(error instanceof Stopped)) showError(() => messageOf(error));
   } finally {
     // A newer search that has ended this one is still running.
     if (number === searches) {
       working(null);
+      drawProblems();
       draw();
     }
   }
@@ -351,39 +347,42 @@ function moveTo(line) {
   ply = Math.min(ply, line.length);
 }
 
-// The solution found first. Findings are kept only for the positions that it shares with the line of all moves.
-function agreeing({ line, all }) {
-  const differs = line.findIndex((step, at) => step.usi !== all.line[at]?.usi);
-  if (differs >= 0) all.positions.length = Math.min(all.positions.length, differs + 1);
-  return line;
-}
-
 async function ask(call, request, before) {
-  const show = (nodes) => { $("count").textContent = (before + nodes).toLocaleString("en"); };
-  const answer = await solver.ask(call, bytesOf(JSON.stringify(request)), show);
-  if (answer.error !== undefined) throw new Error(t().unsolvable(answer.error));
-  return answer;
+  const found = await solver.ask(call, bytesOf(JSON.stringify(request)), (count) => showNodes(before + count));
+  if (found.error !== undefined) throw refusal("unsolvable", found.error);
+  showNodes(before + found.nodes);
+  return found;
 }
 
 let phase = null;
-function working(name, nodes = 0) {
+function working(name) {
   phase = name;
   $("work").hidden = !name;
   $("stop").disabled = !name;
   $("phase").textContent = name ? t()[name] : "";
-  $("count").textContent = nodes.toLocaleString("en");
+}
+
+let nodes = 0; // Of the last search.
+function showNodes(count) {
+  nodes = count;
+  $("count").textContent = count.toLocaleString("en");
 }
 
 function stop() {
-  wasStopped = !solved;
+  if (phase) wasStopped = true;
   solver.stop();
 }
 
-const messageOf = (error) => (error instanceof Failed ? t().failed(error.message) : error.message);
+// `kind` names the text about the error.
+const refusal = (kind, why) => Object.assign(new Error(why), { kind });
+const messageOf = ({ kind, message }) => t()[kind]?.(message) ?? message;
 
+// `text` returns the message in the language of the page, which may change.
+let errorText = null;
 function showError(text) {
+  errorText = text;
   $("error").hidden = !text;
-  $("error").textContent = text;
+  $("error").textContent = text?.() ?? "";
 }
 
 // ---- Reading
@@ -396,42 +395,64 @@ function readPasted() {
   reading = read(bytesOf(readText));
 }
 
-// Returns whether the text could be read. An older request that a newer one ends does not count as unreadable. `bytes` may
-// be a promise.
+// Returns whether the text could be read. An older request that a newer one ends does not count as unreadable. `bytes`
+// may be a promise.
 async function read(bytes, name = "") {
-  setEditing(false);
-  forget();
-  let answer;
+  stop();
+  showError(null);
+  let found;
   try {
-    answer = await solver.ask("read", await bytes);
-    if (answer.error !== undefined) throw new Error(t().unreadable(answer.error));
+    const text = await bytes;
+    if (isBinary(text)) throw refusal("binary");
+    found = await solver.ask("read", text);
+    if (found.error !== undefined) throw refusal("unreadable", found.error);
   } catch (error) {
     if (error instanceof Stopped) return true;
-    // Without the verdict of the position before.
-    draw();
-    showError(`${name && `${name}: `}${messageOf(error)}`);
+    showError(() => `${name && `${name}: `}${messageOf(error)}\n${t().kept}`);
     return false;
   }
-  problems = answer.problems;
-  $("choice").hidden = problems.length < 2;
-  $("problem").replaceChildren(...problems.map((problem, at) => {
-    const plies = problem.moves.length > 0 ? ` (${t().moves(problem.moves.length)})` : "";
-    return element("option", { value: at, textContent: `${at + 1}. ${problem.name ?? ""}${plies}` });
-  }));
+  problems = found.problems;
+  $("problem").replaceChildren(...problems.map((_, at) => element("option", { value: at })));
   choose(0);
-  if (answer.is_cut) showError(t().cut(problems.length));
-  if (answer.skipped > 0) showError(t().skipped(answer.skipped, answer.first_fault));
+  if (found.is_cut) showError(() => t().cut(problems.length));
+  if (found.skipped > 0) showError(() => t().skipped(found.skipped, found.first_fault));
   return true;
+}
+
+// Whether bytes are not a text: a text in a supported encoding has no control characters before the tab.
+const isBinary = (bytes) => bytes.some((byte) => byte < 9);
+
+function drawProblems() {
+  $("choice").hidden = problems.length < 2;
+  problems.forEach(({ name, moves, solved }, at) => {
+    const facts = [moves.length > 0 && t().moves(moves.length), solved && answer.heading(solved, t())].filter(Boolean);
+    $("problem").options[at].textContent = `${at + 1}. ${name ?? ""}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`;
+  });
+}
+
+// The address may have a position, with spaces as `_`, and the word `rest` if the defender holds the pieces in the box.
+async function readAddress() {
+  const [sfen, rest] = decodeURIComponent(location.hash.slice(1)).replaceAll("_", " ").split(" rest");
+  if (!sfen) return;
+  $("text").value = sfen;
+  readPasted();
+  await reading;
+  if (rest === undefined || root !== sfen) return;
+  $("rest").checked = true;
+  setUp(root);
+  draw();
 }
 
 function choose(number) {
   const { sfen, moves, fault } = problems[number];
-  setRoot(sfen);
+  setEditing(false);
   $("rest").checked = false;
+  setRoot(sfen);
   undone = [];
   record = null;
   track = trackOf("record", moves);
-  if (fault) showError(t().ended(fault));
+  if (fault) showError(() => t().ended(fault));
+  drawProblems();
   draw();
 }
 
@@ -447,17 +468,21 @@ function setEditing(to) {
   if (to === isEditing) return;
   isEditing = to;
   picked = null;
-  if (to) {
-    root = track.kind === "record" ? shownSfen() : root;
-    if (track.kind === "record" || !solved) track = trackOf("record");
-    ply = 0;
-  }
+  if (!to) return;
+  if (track.kind === "record" || !solved) track = trackOf("record");
+  ply = 0;
 }
 
 function change(position) {
   undone.push(root);
+  setUp(shogi.toSfen(position));
+}
+
+// Shows a position that is not from a text, and its text.
+function setUp(sfen) {
   record = null;
-  setRoot(shogi.toSfen(position));
+  setRoot(sfen);
+  $("text").value = readText = posed();
 }
 
 function tap(target) {
@@ -542,7 +567,7 @@ function playTo(square) {
   else if (move?.line.length > 0) play(at, move);
   else {
     picked = null;
-    showMoveError(move?.verdict === "no_mate" ? t().noMateAfter(nameOf(move)) : t().notInSolution(usi));
+    showMoveError(() => (move?.verdict === "no_mate" ? t().noMateAfter(nameOf(move)) : t().notInSolution(usi)));
   }
 }
 
@@ -550,7 +575,7 @@ function playTo(square) {
 let isMoveError = false;
 function showMoveError(text) {
   if (text || isMoveError) showError(text);
-  isMoveError = text !== "";
+  isMoveError = text !== null;
 }
 
 let focused = 40;
@@ -567,6 +592,8 @@ function toggleLanguage() {
   store("kyokumen-language", language);
   translate();
   if (phase) $("phase").textContent = t()[phase];
+  showError(errorText);
+  drawProblems();
   draw();
 }
 
@@ -608,12 +635,13 @@ $("last").onclick = () => go(track.steps.length);
 $("ply").oninput = () => go(Number($("ply").value));
 $("flip").onclick = () => { isFlipped = !isFlipped; draw(); };
 $("edit").onclick = () => { setEditing(!isEditing); draw(); };
-$("undo").onclick = () => { setRoot(undone.pop()); picked = null; draw(); };
+$("undo").onclick = () => { setUp(undone.pop()); picked = null; draw(); };
+$("rest").onchange = () => { setUp(root); draw(); };
 $("side").onchange = () => { change({ ...shogi.fromSfen(root), side: $("side").value }); picked = null; draw(); };
 $("clear").onclick = () => {
+  $("rest").checked = true;
   change(shogi.empty());
   picked = null;
-  $("rest").checked = true;
   draw();
 };
 $("solve").onclick = solve;
@@ -634,6 +662,9 @@ $("file").onchange = async () => {
   $("file").value = "";
 };
 $("problem").onchange = () => choose(Number($("problem").value));
+for (const hand of document.querySelectorAll(".hand")) {
+  hand.onclick = ({ target }) => { if (target === hand) tap({ place: hand.dataset.place }); };
+}
 $("board").onkeydown = onBoardKey;
 $("board").addEventListener("focusin", (event) => { focused = Math.max(0, squares.indexOf(event.target)); });
 document.addEventListener("keydown", onKey);
@@ -646,6 +677,9 @@ document.addEventListener("drop", (event) => {
   else if (text) { $("text").value = text; $("read").click(); }
 });
 
+addEventListener("hashchange", readAddress);
+
 translate();
 draw();
+readAddress();
 if (!globalThis.KYOKUMEN && "serviceWorker" in navigator) navigator.serviceWorker.register("offline.js").catch(() => {});

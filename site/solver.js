@@ -56,4 +56,4 @@ export class Solver {
 export class Stopped extends Error {}
 
 // The worker or the WebAssembly module cannot go on.
-export class Failed extends Error {}
+export class Failed extends Error { kind = "failed"; }

@@ -36,6 +36,8 @@ NO_MATE = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 ENDLESS = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
 MATED = "4k4/4G4/4P4/9/9/9/9/9/9 w 2r2b3g4s4n4l17p 2"
+# A long mate: 105 plies without futile interpositions. Its alternatives take longer than this test.
+LONG = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1"
 PATIENCE_S = 30
 
 
@@ -67,6 +69,9 @@ class Page:
 
     def text(self, selector):
         return self.one(selector).text
+
+    def error(self):
+        return self.text("#error").splitlines()[0] if self.text("#error") else ""
 
     def shown_sfen(self):
         return self.one("#board").get_attribute("aria-label").split(": ", 1)[1]
@@ -185,8 +190,15 @@ def set_up(page):
         page.click(f"#box [data-kind='{kind}']")
         page.square(square).click()
     page.click("#box [data-kind='G']")
-    page.click("#near .owner")
+    # The whole row of a hand is a target, not only its name.
+    row = page.one("#near")
+    ActionChains(page.browser.driver).move_to_element_with_offset(row, row.size["width"] // 2 - 5, 0).click().perform()
     expect("set up", page.shown_sfen(), "4k4/9/4P4/9/9/9/9/9/9 b G 1")
+    expect("as text", page.one("#text").get_attribute("value"), GOLD)
+    page.browser.driver.refresh()
+    page.until("kept by the address", page.shown_sfen, "4k4/9/4P4/9/9/9/9/9/9 b G 1")
+    page.click("#edit")
+    page.until("the rest is kept", lambda: page.one("#rest").is_selected(), True)
     # A piece of the box is chosen while a piece of the board is.
     page.square("5c").click()
     page.click("#box [data-kind='S']")
@@ -223,11 +235,23 @@ def set_up(page):
     page.click("#undo")
     expect("undone", page.square("6d").get_attribute("aria-label"), "6d: black silver")
     page.click("#undo")
+    # Positions that break a rule are solved, with a warning.
+    for kind, square in (("P", "5d"), ("N", "1b")):
+        page.click(f"#box [data-kind='{kind}']")
+        page.square(square).click()
+    warnings = "Black attacks · Two pawns on a file: 5. · Without any future move: 1b."
+    expect("warnings", page.text("#details"), warnings)
+    page.click("#undo")
+    page.click("#undo")
     page.solve(None, "Mate in 1")
     expect("the rest is the defender's", page.shown_sfen(), GOLD)
     expect("unique", "The solution is unique." in page.text("#details"), True)
     page.click("#last")
     expect("mated", page.shown_sfen(), MATED)
+    page.click("#edit")
+    expect("as it was set up", page.shown_sfen(), "4k4/9/4P4/9/9/9/9/9/9 b G 1")
+    page.click("#edit")
+    expect("the solution again", page.shown_sfen(), GOLD)
     # A position within a game, without a mate.
     page.paste(f"sfen {NO_MATE} moves 7g7f 3c3d")
     page.until("moves", lambda: len(page.browser.all("#moves > li")), 2)
@@ -269,11 +293,23 @@ def stop(page):
     page.click("#stop")
     page.until("stopped", lambda: page.text("#verdict"), "Undecided")
     expect("reason", "stopped" in page.text("#details"), True)
+    # The search for alternatives.
+    page.paste(LONG)
+    page.until("read", page.shown_sfen, LONG)
+    page.click("#solve")
+    page.until("alternatives", lambda: page.text("#phase"), "Searching for alternatives…")
+    expect("length", page.text("#verdict"), "Mate in at most 105")
+    facts = "Black attacks · the mate found first has 109 plies, counting futile interpositions"
+    expect("details", page.text("#details"), facts)
+    page.click("#stop")
+    page.until("stopped", lambda: page.text("#details").startswith(f"{facts} · The search for alternatives was stopped. · "), True)
     page.one("#panel summary").click()
-    page.one("#nodes option").click()
+    page.browser.all("#nodes option")[1].click()
     page.solve(ENDLESS, "Undecided")
     expect("reason", "the node limit was reached" in page.text("#details"), True)
     page.browser.all("#nodes option")[-1].click()
+    page.solve(NOT_UNIQUE, "Mate in 1")
+    page.browser.all("#nodes option")[0].click()
     page.solve(GOLD, "Mate in 1")
     print("stopped     a search")
 
@@ -292,7 +328,9 @@ def read_files(page, folder):
     page.click("#forward")
     expect("its move", page.text("#moves [aria-current]").split()[2], "▲４八玉")
     page.paste("4k4/9/9/9/9/9/9/9/4K5 b - 1")
-    page.until("error", lambda: page.text("#error"), "line 1: character 21: rank i has 10 squares, expected 9")
+    page.until("error", page.error, "line 1: character 21: rank i has 10 squares, expected 9")
+    page.one("#file").send_keys(str(ROOT / "data/sample.psv"))
+    page.until("binary", page.error, "sample.psv: This is not a text in UTF-8, Shift_JIS or EUC-JP.")
     attack = folder / "attack.sfen"
     title = "<img src=x onerror='window.attacked = 1'>"
     attack.write_text(f"{GOLD}\t{title}\n{MATE_IN_3}\n")
@@ -308,11 +346,15 @@ def read_files(page, folder):
     expect("the rest", page.one("#rest").is_selected(), False)
     expect("undo", page.one("#undo").is_enabled(), False)
     page.click("#edit")
-    # An unreadable text hides the verdict before it, and is forgotten when a problem is chosen.
+    # An unreadable text changes nothing, and is forgotten when a problem is chosen.
     page.solve(None, "Mate in 3")
+    expect("length", page.browser.all("#problem option")[1].text, "2. (Mate in 3)")
+    page.click("#forward")
+    shown = page.shown_sfen()
     page.paste("unreadable")
     page.until("unreadable", lambda: page.text("#error").startswith("line 1: character "), True)
-    expect("old verdict", page.text("#verdict"), "")
+    expect("old answer", (page.text("#verdict"), page.shown_sfen()), ("Mate in 3", shown))
+    expect("says so", page.text("#error").splitlines()[1], "The board still shows the position before.")
     page.paste(f"{GOLD}\nunreadable\n{MATE_IN_3}")
     page.until("skipped", lambda: page.text("#error").split("; ")[0], "1 unreadable problem skipped")
     expect("the others", len(page.browser.all("#problem option")), 2)
@@ -348,9 +390,17 @@ def switch_language(page):
     expect("controls without a name", page.browser.js(unnamed), 0)
     page.solve(NO_MATE, "不詰")
     page.paste("4k4/9/9/9/9/9/9/9/4K5 b - 1")
-    page.until("error", lambda: page.text("#error"), "読み込めません：1行目：21文字目：九段目のマスが10個です（9個必要）")
+    page.until("error", page.error, "読み込めません：1行目：21文字目：九段目のマスが10個です（9個必要）")
+    page.click("#language")
+    expect("error in English", page.error(), "line 1: character 21: rank i has 10 squares, expected 9")
+    page.click("#language")
+    page.paste("4k4/9/9/9/9/9/9/9/4K4 x - 1")
+    # Without a translation, the message is English.
+    page.until("other error", lambda: page.text("#error").splitlines(), [
+        "読み込めません：", "line 1: character 23: found 'x', expected b or w, the side to move", "盤面は読み込む前のままです。",
+    ])
     page.paste("4k4/9/9/9/9/9/9/9/P3K4 b 18P 1")
-    page.until("too many", lambda: page.text("#error").split("：")[-1], "歩が盤上と持駒に19枚あります（全部で18枚のはずです）")
+    page.until("too many", lambda: page.error().split("：")[-1], "歩が盤上と持駒に19枚あります（全部で18枚のはずです）")
     page.paste(NO_MATE)
     page.until("read", page.shown_sfen, NO_MATE)
     page.click("#language")
@@ -377,7 +427,13 @@ def look(page, pictures):
                 browser.picture().save(pictures / f"{state}-{theme}-{size[0]}.png")
                 browser.resize(size)
             page.click("#edit")
-    small = "[...document.querySelectorAll('button')].filter((button) => button.offsetParent && button.offsetHeight < 26).length"
+    browser.resize((320, 568))
+    page.paste(f"{NOT_UNIQUE}\t{'a long title ' * 20}\n{NO_MATE}")
+    page.until("titles", lambda: len(browser.all("#problem option")), 2)
+    page.solve(None, "Mate in 1")
+    expect("fits a small phone", browser.js(fits), True)
+    browser.resize(PHONE)
+    small = "[...document.querySelectorAll('button, summary')].filter((button) => button.offsetParent && button.offsetHeight < 30).length"
     expect("buttons too small to touch", browser.js(small), 0)
     corner = browser.picture().getpixel((1, 1))
     expect("dark is dark", sum(corner) < 150, True)
