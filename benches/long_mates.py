@@ -5,8 +5,8 @@
     python3 benches/long_mates.py --kyokumen target/dist/kyokumen --seconds 60 --hash-mb 2048 [NAME …]
 
 The problems are in `long_mates.tsv`. NAME selects those whose name contains it. Each search runs on one thread, on one
-core, without a node limit. `kyokumen verify --proof` checks each proof, and its SHA-256 is that of the proof file. The
-search itself is repeatable, unless it was stopped by its time limit. Prints a Markdown table.
+core, without a node limit, and is repeatable unless the time limit stops it. `kyokumen verify --proof` checks each
+proof. Prints a Markdown table with the beginning of the SHA-256 of each proof file.
 
 Exit status: 0 if done, 1 if a result contradicts the file or a proof is wrong.
 """
@@ -21,14 +21,10 @@ import sys
 import tempfile
 
 from measuring import figure, pin_to_one_core, table
+from position_sets import columns
 
 PROBLEMS = pathlib.Path(__file__).with_name("long_mates.tsv")
 COLUMNS = ["problem", "stated", "plies", "without futile", "nodes", "search", "CPU time of all", "memory", "SHA-256 of the proof"]
-
-
-def read_problems():
-    lines = [line for line in PROBLEMS.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    return [line.split("\t") for line in lines]
 
 
 def run(command):
@@ -57,7 +53,7 @@ def main():
     rows, wrong = [], 0
     with tempfile.TemporaryDirectory() as folder:
         proof = pathlib.Path(folder) / "mate.proofs"
-        for sfen, stated, name in read_problems():
+        for sfen, stated, name in columns(PROBLEMS):
             if arguments.names and not any(part in name for part in arguments.names):
                 continue
             print(name, file=sys.stderr)

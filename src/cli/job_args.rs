@@ -218,9 +218,10 @@ fn write_estimate(out: &mut impl Write, estimate: &Estimate) -> std::io::Result<
             if low == high { String::new() } else { format!(", between {low} and {high}") };
         format!("about {about}{interval}")
     };
-    let confidence = match sampled {
-        _ if sampled == number => String::new(),
-        _ => format!(" (95 % confidence, from {sampled} sampled records)"),
+    let confidence = if sampled == number {
+        String::new()
+    } else {
+        format!(" (95 % confidence, from {sampled} sampled records)")
     };
     writeln!(
         out,

@@ -31,8 +31,8 @@ const MIN_PROVER_SEARCHES: u64 = 16;
 pub struct CountedPlies<M> {
     /// Plies within which the attacker reaches the goal. Futile defences and their replies do not count.
     pub plies: u16,
-    /// The best play of both sides without futile defences and their replies, `plies` moves. Empty if `plies` is 0, and
-    /// in the rare case that the length is known but not its moves.
+    /// The best play of both sides without futile defences and their replies, `plies` moves. Empty if `plies` is 0, or
+    /// if only the length is known.
     pub line: Vec<M>,
     /// Whether it is proven that the attacker does not reach it in fewer.
     pub is_least: bool,
@@ -67,8 +67,7 @@ impl<G: Game + Clone> DfPn<G> {
         nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
     ) -> Option<CountedPlies<G::Move>> {
-        let line = proof.line_without_futile(game)?;
-        let plies = u16::try_from(line.len()).unwrap_or(u16::MAX);
+        let (plies, line) = proof.without_futile(game)?;
         let Some(fewer) = plies.checked_sub(G::PLIES_APART) else {
             return Some(CountedPlies { plies, line, is_least: true, nodes: 0 });
         };

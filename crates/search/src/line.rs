@@ -51,18 +51,8 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         reply.filter(|reply| reply.plies == 1).map(|reply| vec![m, reply.m])
     }
 
-    /// The length of the proof in plies, without futile defences and their [replies](Game::futile_replies). `None` if
-    /// there are too many positions to measure.
-    pub fn plies_without_futile<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<u16> {
-        self.without_futile(game, |measure, game| {
-            let root = measure.root(game);
-            measure.plies(game, root)
-        })
-    }
-
-    /// As [`Self::plies_without_futile`] and [`Self::line_without_futile`], but the attacker also has the moves of
-    /// `extra_proofs`. `None` if the length is not in `min_plies..max_plies`. The line is empty if its moves do not
-    /// have this length.
+    /// As [`Self::without_futile`], but the attacker also has the moves of `extra_proofs`. `None` if the length is not
+    /// in `min_plies..max_plies`.
     pub(super) fn shorter_line<'a, G: Game<Move = M, Hand = H>>(
         &'a self,
         extra_proofs: ExtraProofs<'a, G>,
@@ -75,26 +65,28 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         let root = measure.root(game);
         let mut lengths = (min_plies..max_plies).step_by(usize::from(G::PLIES_APART));
         let plies = lengths.find(|&plies| measure.takes_at_most(game, root, plies))?;
-        let mut line = measure.line(game, root);
-        if line.len() != usize::from(plies) {
-            line.clear();
-        }
+        let line = line_of(&mut measure, game, root, plies);
         Some((plies, line))
     }
 
-    /// As [`Self::line`], without futile defences. It has as many moves as [`Self::plies_without_futile`]. `None` if
-    /// there are too many positions to measure.
-    pub fn line_without_futile<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
-        self.without_futile(game, |measure, game| {
+    /// The length in plies without futile defences and their [replies](Game::futile_replies), and the line of so many
+    /// moves. The line is empty if the moves found have another length. `None` if there are too many positions to
+    /// measure.
+    pub fn without_futile<G: Game<Move = M, Hand = H>>(
+        &self,
+        game: &mut G,
+    ) -> Option<(u16, Vec<M>)> {
+        self.measured(game, |measure, game| {
             let root = measure.root(game);
-            measure.line(game, root)
+            let plies = measure.plies(game, root);
+            (plies, line_of(measure, game, root, plies))
         })
     }
 
     /// The defences that would lengthen the mate if they counted, in a position with the defender to move. They are
     /// futile because of their [replies](Game::futile_replies). `None` if there are too many positions to measure.
     pub fn futile_defences<G: Game<Move = M, Hand = H>>(&self, game: &mut G) -> Option<Vec<M>> {
-        self.without_futile(game, |measure, game| {
+        self.measured(game, |measure, game| {
             let root = measure.root(game);
             measure.futile_defences(game, root)
         })
@@ -102,7 +94,7 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
 
     /// Calls `measured` with a measure that leaves out futile defences. If returns make the measure incomplete, it is
     /// repeated without them.
-    fn without_futile<G: Game<Move = M, Hand = H>, T>(
+    fn measured<G: Game<Move = M, Hand = H>, T>(
         &self,
         game: &mut G,
         measured: impl Fn(&mut LengthMeasure<'_, G>, &mut G) -> T,
@@ -115,6 +107,17 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
             },
         )
     }
+}
+
+/// The line from `root`, whose length is `plies`. Empty if the line has another length.
+fn line_of<G: Game>(
+    measure: &mut LengthMeasure<'_, G>,
+    game: &mut G,
+    root: usize,
+    plies: u16,
+) -> Vec<G::Move> {
+    let line = measure.line(game, root);
+    if line.len() == usize::from(plies) { line } else { Vec::new() }
 }
 
 #[cfg(test)]
@@ -145,5 +148,23 @@ mod tests {
             compared[line.len()] += 1;
         }
         assert!(compared[1] > 100 && compared[3] > 50, "{compared:?}");
+    }
+
+    #[test]
+    fn lines_without_futile_defences_have_the_measured_length() {
+        let mut search = DfPn::new(TableSize::from_mib(4));
+        let [mut long, mut without_line] = [0; 2];
+        for position in random_play(315, 3_000).into_iter().chain(strewn(316, 3_000)) {
+            let mut game = Mate::by_side_to_move(position.clone());
+            let never = std::sync::atomic::AtomicBool::new(false);
+            search.solve(&mut game, Limits::new(31, 2_000), &never);
+            let Some(proof) = search.proof() else { continue };
+            let Some((plies, line)) = proof.without_futile(&mut game) else { continue };
+            assert!([0, usize::from(plies)].contains(&line.len()), "{position}");
+            assert!(usize::from(plies) <= proof.line(&mut game).len(), "{position}");
+            long += u32::from(plies > 5);
+            without_line += u32::from(line.is_empty() && plies > 0);
+        }
+        assert!(long > 50 && without_line * 10 < long, "{without_line} of {long} without a line");
     }
 }

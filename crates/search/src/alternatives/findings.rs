@@ -17,7 +17,7 @@ pub struct MoveFinding {
     pub line: Vec<Move>,
     /// If proven: whether it is proven that no mate after the move takes fewer plies than the line.
     pub is_shortest: bool,
-    /// Plies of the mate without futile interpositions, this move included, see [`Proof::plies_without_futile`]. `None`
+    /// Plies of the mate without futile interpositions, this move included, see [`Proof::without_futile`]. `None`
     /// without a mate, or if there are too many positions to measure.
     pub tsume_plies: Option<u16>,
     /// Whether the attacker holds a piece at the end of the line without futile interpositions (駒余り).

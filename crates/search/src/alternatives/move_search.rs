@@ -287,9 +287,10 @@ impl MoveFinding {
 
     /// Sets the fields that depend on the line without futile interpositions. `game` is at the position after the move.
     fn measure(&mut self, proof: &Proof, mut game: Mate) {
-        let line = proof.line_without_futile(&mut game);
-        self.tsume_plies = line.as_ref().and_then(|line| u16::try_from(line.len() + 1).ok());
-        for &m in line.as_deref().unwrap_or(&self.line[1..]) {
+        let counted = proof.without_futile(&mut game);
+        self.tsume_plies = counted.as_ref().map(|(plies, _)| plies + 1);
+        let line = counted.filter(|(plies, line)| line.len() == usize::from(*plies));
+        for &m in line.as_ref().map_or(&self.line[1..], |(_, line)| line) {
             game.make(m);
         }
         self.leaves_pieces = !game.hand().is_empty();

@@ -33,7 +33,7 @@ const LONG: &str = "1+P2l4/2P6/9/p5+R2/2k6/B3+P3B/9/9/9 b r4g4s4n3l14p 1";
 const KOTOBUKI: &str =
     "g3p3+r/3lPG3/1s4ppp/1l1B4P/L2b1kPl1/3+p3+R+p/3+p2+s1S/+NP+p1gS3/1g+p2P3 b 4P3n 1";
 
-/// "Furin", a problem of 47 plies in which drops on the same line must be told apart (Kanju prize).
+/// "Furin", a problem of 47 plies (Kanju prize). Its solution needs drops that the search delays.
 const FURIN: &str = "9/3p5/2LkPp3/1+R4l2/3+p1PN2/2GGssB2/B2l2R2/9/9 b NLP2g2s2n12p 1";
 
 /// The longest known problem, 1525 plies (Hashimoto Takaharu, "Microcosmos", 1986).
