@@ -154,6 +154,18 @@ pub trait Game {
         None
     }
 
+    /// [`Game::expand`] and [`Game::set_first_numbers`] in one. `Err` is a move that reaches the goal at once; the
+    /// appended moves are then incomplete.
+    fn expand_with_numbers(
+        &self,
+        moves: &mut Vec<Candidate<Self::Move>>,
+    ) -> Result<Expansion, Self::Move> {
+        match self.expand(moves) {
+            Expansion::Moves => self.set_first_numbers(moves).map_or(Ok(Expansion::Moves), Err),
+            over @ Expansion::Over(_) => Ok(over),
+        }
+    }
+
     /// The moves of [`Game::expand`] by the plain rules: an independent, deliberately simple implementation. Proofs are
     /// checked with it.
     fn plain_moves(&mut self) -> Moves<Self::Move>;

@@ -302,7 +302,14 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     fn expand(&mut self, game: &mut G, plies_left: u16) -> Option<Value<G::Hand>> {
         let hand = game.hand();
         self.candidates.clear();
-        match game.expand(&mut self.candidates) {
+        let expansion = match plies_left {
+            0 => game.expand(&mut self.candidates),
+            _ => match game.expand_with_numbers(&mut self.candidates) {
+                Ok(expansion) => expansion,
+                Err(m) => return Some(self.reach_goal(game, m)),
+            },
+        };
+        match expansion {
             Expansion::Over(Outcome::Reached) => {
                 return Some(Value::proven(game.proof_hand_of_goal(), 0));
             }
@@ -311,9 +318,6 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             }
             Expansion::Moves if plies_left == 0 => return Some(Value::depth_bound(hand)),
             Expansion::Moves => {}
-        }
-        if let Some(m) = game.set_first_numbers(&mut self.candidates) {
-            return Some(self.reach_goal(game, m));
         }
         let kind = game.node_kind();
         let with_costs = PLIES_WITH_COSTS.contains(&(self.limits.depth_plies - plies_left));

@@ -44,6 +44,12 @@ impl CheckSquares {
         })
     }
 
+    /// The king in check.
+    #[inline]
+    pub(crate) const fn king(&self) -> Square {
+        self.king
+    }
+
     /// Squares from where a piece of this kind attacks the king itself.
     #[inline(always)]
     pub(crate) fn direct(&self, kind: PieceKind) -> Bitboard {

@@ -13,6 +13,7 @@ use kyokumen_game::{Candidate, Expansion, Game, Moves, NodeKind, Outcome};
 use super::bitboard::Bitboard;
 use super::check_squares::CheckSquares;
 use super::hand::Hand;
+use super::mate_one::KingSurroundings;
 use super::move_set::{Flow, MoveSet};
 use super::moves::Move;
 use super::piece::{Color, HandKind, PieceKind};
@@ -79,18 +80,25 @@ impl Mate {
     /// promotion is solved. The generator yields pawns that are pinned or may open a line to the king one by one, and
     /// their moves are delayed in the same way. It yields all other pawns together, first the promotions, then the
     /// non-promotions. These are not delayed. Most drops on a line are delayed, too: see [`push_drops_on_lines`].
-    fn push_checks(&self, moves: &mut Vec<Candidate<Move>>) {
-        let Some(king) = self.position.king(!self.attacker) else { return };
+    ///
+    /// `visit` gets the checks of each set of the generator and may stop the generation.
+    fn push_checks(
+        &self,
+        moves: &mut Vec<Candidate<Move>>,
+        mut visit: impl FnMut(&mut [Candidate<Move>]) -> Flow,
+    ) {
+        let Some(check_squares) = CheckSquares::new(&self.position) else { return };
         let zone = Bitboard::far_ranks(self.attacker, 3);
-        let _ = self.position.visit_checks(|set| {
+        let _ = self.position.visit_checks_on(&check_squares, |set| {
+            let first = moves.len();
             match set {
                 MoveSet::Piece { kind, from, to, promotion: true } if promotion_dominates(kind) => {
-                    let dead = self.dead_ranks(kind);
+                    let plain = check_squares.targets_from(kind, from).without(self.dead_ranks(kind));
                     for to in to {
                         moves.push(Candidate::new(Move::new(from, to, true)));
-                        let plain = Move::new(from, to, false);
-                        if !dead.contains(to) && self.position.gives_check(plain) {
-                            moves.push(Candidate { delayed: true, ..Candidate::new(plain) });
+                        if plain.contains(to) {
+                            let plain = Candidate::new(Move::new(from, to, false));
+                            moves.push(Candidate { delayed: true, ..plain });
                         }
                     }
                 }
@@ -107,11 +115,11 @@ impl Mate {
                     kind: kind @ (HandKind::Lance | HandKind::Bishop | HandKind::Rook),
                     to,
                 } => {
-                    push_drops_on_lines(king, kind, to, moves);
+                    push_drops_on_lines(check_squares.king(), kind, to, moves);
                 }
                 _ => set.for_each(|m| moves.push(Candidate::new(m))),
             }
-            Flow::Continue(())
+            visit(&mut moves[first..])
         });
     }
 
@@ -269,7 +277,7 @@ impl Game for Mate {
 
     fn expand(&self, moves: &mut Vec<Candidate<Move>>) -> Expansion {
         let end = if self.attacks_next() {
-            self.push_checks(moves);
+            self.push_checks(moves, |_| Flow::Continue(()));
             Outcome::Missed
         } else {
             self.push_evasions(moves);
@@ -284,6 +292,29 @@ impl Game for Mate {
         } else {
             self.set_numbers_of_evasions(moves);
             None
+        }
+    }
+
+    fn expand_with_numbers(&self, moves: &mut Vec<Candidate<Move>>) -> Result<Expansion, Move> {
+        if !self.attacks_next() {
+            let expansion = self.expand(moves);
+            if expansion == Expansion::Moves {
+                self.set_numbers_of_evasions(moves);
+            }
+            return Ok(expansion);
+        }
+        let mut mate = None;
+        let mut surroundings = None;
+        self.push_checks(moves, |checks| {
+            let surroundings =
+                surroundings.get_or_insert_with(|| KingSurroundings::new(&self.position));
+            mate = surroundings.as_ref().and_then(|surroundings| self.weigh(surroundings, checks));
+            if mate.is_some() { Flow::Break(()) } else { Flow::Continue(()) }
+        });
+        match mate {
+            Some(m) => Err(m),
+            None if moves.is_empty() => Ok(Expansion::Over(Outcome::Missed)),
+            None => Ok(Expansion::Moves),
         }
     }
 

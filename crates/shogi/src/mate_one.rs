@@ -74,6 +74,8 @@ pub(crate) struct KingSurroundings<'a> {
     open: Bitboard,
     /// Squares where the defender's pieces can move, except the king and pinned pieces.
     guarded: Bitboard,
+    /// The attacker's sliders on lines through the king, however many pieces are between.
+    snipers: Bitboard,
     /// The attacker's pieces that open a line to the king when they move.
     discoverers: Bitboard,
     /// Squares from where a check cannot be interposed.
@@ -106,7 +108,8 @@ impl<'a> KingSurroundings<'a> {
         let neighbours = attacks::king(king);
         let around = neighbours.without(position.color(!us));
         let open = around.without(cover.all);
-        let blockers = position.blockers(!us);
+        let snipers = position.snipers(!us, king);
+        let blockers = position.blockers_of(king, snipers);
         let free_to_move = position.color(!us).without(blockers.with(king));
         let guarded = position.attacked_by(!us, free_to_move, occupied);
         let discoverers = blockers & position.color(us);
@@ -122,6 +125,7 @@ impl<'a> KingSurroundings<'a> {
             around,
             open,
             guarded,
+            snipers,
             discoverers,
             contact,
             droppable,
@@ -149,14 +153,22 @@ impl<'a> KingSurroundings<'a> {
                 (self.open | (left & (self.around | (target & self.neighbours)))).without(reach)
             }
         };
-        // A move that opens a line may leave fewer flights.
-        if (flights.is_empty() || (self.cover.lines & origin).has_any())
+        let opens_line = from.is_some_and(|from| self.opens_line(from));
+        if (opens_line || (flights.is_empty() && !self.guarded.contains(to)))
             && m.dropped() != Some(HandKind::Pawn)
-            && self.is_mate(kind, from, to, reach)
+            && self.is_mate(kind, from, to, reach, opens_line)
         {
             return None;
         }
         Some(self.weigh(m, reach, flights))
+    }
+
+    /// Whether a piece that leaves this square may open a line. Then flights may be attacked, and a piece that could
+    /// capture the checker may be pinned.
+    #[inline]
+    fn opens_line(&self, from: Square) -> bool {
+        self.cover.lines.contains(from)
+            || (attacks::ray_through(self.king, from) & self.snipers).has_any()
     }
 
     /// Estimates the first proof number of a check: 1 for each flight, 1 for each square where a piece can interpose, 1
@@ -237,15 +249,30 @@ impl<'a> KingSurroundings<'a> {
         }
     }
 
-    /// Whether a check is mate. `reach` are the squares it attacks, seen through the king.
+    /// Whether a check is mate. `reach` are the squares it attacks, seen through the king. If the check does not open
+    /// a line, [`Self::replies`] has found no flight. It may have missed one if the check closes a line, or if the moved
+    /// piece is a horse or dragon, which [`AttackMap::twice`] counts as two pieces.
     #[cold]
     #[inline(never)]
-    fn is_mate(&self, kind: PieceKind, from: Option<Square>, to: Square, reach: Bitboard) -> bool {
+    fn is_mate(
+        &self,
+        kind: PieceKind,
+        from: Option<Square>,
+        to: Square,
+        reach: Bitboard,
+        opens_line: bool,
+    ) -> bool {
         let check = &self.check(kind, from, to, reach);
-        !self.has_flight(check)
-            && self.single_checker(check).is_none_or(|checker| {
-                !self.can_capture(check, checker) && !self.can_interpose(check, checker)
-            })
+        let may_have_flight = opens_line
+            || self.cover.lines.contains(to)
+            || matches!(kind, PieceKind::Horse | PieceKind::Dragon);
+        if may_have_flight && self.has_flight(check) {
+            return false;
+        }
+        let checker = if opens_line { self.single_checker(check) } else { Some(to) };
+        checker.is_none_or(|checker| {
+            !self.can_capture(check, checker) && !self.can_interpose(check, checker)
+        })
     }
 
     fn has_flight(&self, check: &Check) -> bool {

@@ -53,9 +53,21 @@ impl Position {
 
     /// Visits all legal moves that give check. Visits none if the opponent has no king.
     #[inline]
-    pub fn visit_checks(&self, mut visit: impl FnMut(MoveSet) -> Flow) -> Flow {
+    pub fn visit_checks(&self, visit: impl FnMut(MoveSet) -> Flow) -> Flow {
+        match CheckSquares::new(self) {
+            Some(check_squares) => self.visit_checks_on(&check_squares, visit),
+            None => Flow::Continue(()),
+        }
+    }
+
+    /// As [`Self::visit_checks`]. `check_squares` are those of this position.
+    #[inline]
+    pub(crate) fn visit_checks_on(
+        &self,
+        check_squares: &CheckSquares,
+        mut visit: impl FnMut(MoveSet) -> Flow,
+    ) -> Flow {
         let us = self.side_to_move();
-        let Some(check_squares) = CheckSquares::new(self) else { return Flow::Continue(()) };
         let own = self.color(us);
         let (targets, drops) = match (self.king(us), self.checkers().first()) {
             (Some(king), Some(checker)) => {
@@ -237,13 +249,13 @@ impl MoveFilter for AllMoves {
 }
 
 /// Selects only moves that give check.
-struct ChecksOnly {
+struct ChecksOnly<'a> {
     targets: Bitboard,
     drops: Bitboard,
-    check_squares: CheckSquares,
+    check_squares: &'a CheckSquares,
 }
 
-impl MoveFilter for ChecksOnly {
+impl MoveFilter for ChecksOnly<'_> {
     #[inline(always)]
     fn origins(&self, kind: PieceKind) -> Bitboard {
         self.check_squares.origins(kind)

@@ -298,13 +298,23 @@ impl Position {
         let Some(king) = self.kings[color.index()] else {
             return Bitboard::EMPTY;
         };
-        let theirs = self.colors[(!color).index()];
+        self.blockers_of(king, self.snipers(color, king))
+    }
+
+    /// Sliders of the opponent that would attack the king of `color` on `king` if all other squares were empty.
+    #[inline]
+    pub(crate) fn snipers(&self, color: Color, king: Square) -> Bitboard {
         let bishops = self.kind(PieceKind::Bishop) | self.kind(PieceKind::Horse);
         let rooks = self.kind(PieceKind::Rook) | self.kind(PieceKind::Dragon);
-        let snipers = theirs
+        self.colors[(!color).index()]
             & ((self.kind(PieceKind::Lance) & attacks::lance_ray(color, king))
                 | (bishops & attacks::bishop_rays(king))
-                | (rooks & attacks::rook_rays(king)));
+                | (rooks & attacks::rook_rays(king)))
+    }
+
+    /// Pieces that are the only one between a king and one of the [`Self::snipers`].
+    #[inline]
+    pub(crate) fn blockers_of(&self, king: Square, snipers: Bitboard) -> Bitboard {
         let occupied = self.occupied();
         let mut blockers = Bitboard::EMPTY;
         for sniper in snipers {

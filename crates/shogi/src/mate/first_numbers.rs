@@ -31,7 +31,11 @@ const CAPTURE: u32 = 2;
 impl Mate {
     /// Sets proof numbers and costs of checks from the replies. Returns a check without replies, which mates.
     pub(super) fn set_numbers_of_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
-        let surroundings = KingSurroundings::new(&self.position)?;
+        self.weigh(&KingSurroundings::new(&self.position)?, moves)
+    }
+
+    /// As [`Self::set_numbers_of_checks`].
+    pub(super) fn weigh(&self, surroundings: &KingSurroundings<'_>, moves: &mut [Candidate<Move>]) -> Option<Move> {
         for candidate in moves {
             let Some(Replies { weight, taker }) = surroundings.replies(candidate.m) else {
                 return Some(candidate.m);
