@@ -176,6 +176,15 @@ pub trait Game {
         moves.into_iter().find(|&m| Self::code(m).get() == code)
     }
 
+    /// The move of [`Game::plain_moves`] with this code, if the goal is then reached by the plain rules.
+    fn plain_goal_move(&mut self, code: u16) -> Option<Self::Move> {
+        let m = self.plain_move(code)?;
+        let undo = self.make(m);
+        let is_goal = self.plain_moves() == Moves::Over(Outcome::Reached);
+        self.unmake(m, undo);
+        is_goal.then_some(m)
+    }
+
     /// Gives the attacker this hand, and the defender all other pieces that are not on the board. Called with hands
     /// that [`Game::hand`] dominates, and afterwards with the old hand.
     fn set_hand(&mut self, hand: Self::Hand);

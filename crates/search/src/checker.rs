@@ -133,9 +133,13 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Checker<'_, G, T> {
     }
 
     fn check_move(&mut self, game: &mut G, code: u16, plies: u16) -> Result<StepOf<G>, Stop> {
-        let m = game.plain_move(code).ok_or(Stop::Memory)?;
-        let below = plies.checked_sub(1).ok_or(Stop::Memory)?;
         let hand = game.hand();
+        let below = plies.checked_sub(1).ok_or(Stop::Memory)?;
+        if below == 0 {
+            let m = game.plain_goal_move(code).ok_or(Stop::Memory)?;
+            return Ok(Step { hand, m, plies });
+        }
+        let m = game.plain_move(code).ok_or(Stop::Memory)?;
         let undo = game.make(m);
         let checked = self.check(game, below);
         game.unmake(m, undo);

@@ -21,23 +21,35 @@ pub struct Step<M, H> {
 /// not matter.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proof<M, H> {
-    /// By [`Game::board_key`].
-    steps: FxHashMap<u64, Vec<Step<M, H>>>,
+    /// The step that was checked first, with its [`Game::board_key`]. It is not in the map, so that the proof of a mate
+    /// in one allocates nothing.
+    first: Option<(u64, Step<M, H>)>,
+    /// The other steps by [`Game::board_key`].
+    others: FxHashMap<u64, Vec<Step<M, H>>>,
 }
 
 impl<M: Copy, H: Hand> Proof<M, H> {
     pub(super) fn new() -> Self {
-        Self { steps: FxHashMap::default() }
+        Self { first: None, others: FxHashMap::default() }
     }
 
     pub(super) fn add(&mut self, key: u64, step: Step<M, H>) {
-        self.steps.entry(key).or_default().push(step);
+        if self.first.is_none() {
+            self.first = Some((key, step));
+        } else {
+            self.others.entry(key).or_default().push(step);
+        }
     }
 
     /// The steps for a board that hold with this hand of the attacker.
     pub fn steps(&self, board_key: u64, hand: H) -> impl Iterator<Item = Step<M, H>> {
-        let steps = self.steps.get(&board_key).into_iter().flatten().copied();
-        steps.filter(move |step| hand.dominates(step.hand))
+        self.all_steps(board_key).filter(move |step| hand.dominates(step.hand))
+    }
+
+    /// The steps for a board with any hand, in the order of their check.
+    fn all_steps(&self, board_key: u64) -> impl Iterator<Item = Step<M, H>> {
+        let first = self.first.filter(|&(key, _)| key == board_key).map(|(_, step)| step);
+        first.into_iter().chain(self.others.get(&board_key).into_iter().flatten().copied())
     }
 
     /// Whether a step for this board, with any hand, makes the move `m`.
@@ -45,7 +57,7 @@ impl<M: Copy, H: Hand> Proof<M, H> {
     where
         M: PartialEq,
     {
-        self.steps.get(&board_key).is_some_and(|steps| steps.iter().any(|step| step.m == m))
+        self.all_steps(board_key).any(|step| step.m == m)
     }
 
     /// The step of [`Self::steps`] with the fewest plies. Among equals it is the one that was checked first.

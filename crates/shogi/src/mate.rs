@@ -335,6 +335,10 @@ impl Game for Mate {
         }
     }
 
+    fn plain_goal_move(&mut self, code: u16) -> Option<Move> {
+        plain::legal_mate(&self.position, code)
+    }
+
     fn set_hand(&mut self, hand: Hand) {
         self.position.share_hands(self.attacker, hand);
     }

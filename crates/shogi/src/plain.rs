@@ -104,6 +104,12 @@ pub fn legal_check(position: &Position, code: u16) -> Option<Move> {
     mailbox.legal_move(code).filter(|&m| mailbox.gives_check(m))
 }
 
+/// The legal move with this [code](Move::code), if it mates.
+pub fn legal_mate(position: &Position, code: u16) -> Option<Move> {
+    let mut mailbox = Mailbox::new(position);
+    mailbox.legal_move(code).filter(|&m| mailbox.mates(m))
+}
+
 /// Whether the side to move is in check.
 pub fn in_check(position: &Position) -> bool {
     let mailbox = Mailbox::new(position);
@@ -166,8 +172,20 @@ const fn cell_of(square: Square) -> CellNumber {
 
 /// The square of a cell that is not a wall.
 fn square_of(cell: CellNumber) -> Square {
-    Square::from_file_rank((cell / FILE_CELLS - 1) as u8, (cell % FILE_CELLS - RIM_RANKS) as u8)
+    SQUARES[cell]
 }
+
+/// The squares by cell, because a division takes longer than a look-up. Walls have any square.
+static SQUARES: [Square; CELLS] = {
+    let mut squares = [Square::from_bit(0); CELLS];
+    let mut number = 0;
+    while number < Square::COUNT {
+        let square = Square::from_bit(number as u32);
+        squares[cell_of(square)] = square;
+        number += 1;
+    }
+    squares
+};
 
 /// The difference between cell numbers after a step of a piece of this side.
 const fn distance(files: isize, ranks: isize, color: Color) -> isize {
@@ -232,14 +250,18 @@ impl Mailbox {
 
     fn legal_move(&mut self, code: u16) -> Option<Move> {
         let m = Move::from_code(code)?;
-        let mut moves = Vec::with_capacity(CANDIDATES);
+        let mut is_candidate = false;
         match (m.from(), m.dropped()) {
-            (Some(from), _) => self.push_moves_from(cell_of(from), &mut moves),
-            (None, Some(kind)) => self.push_drops(kind, [m.to()], &mut moves),
+            (Some(from), _) => {
+                self.visit_moves_from(cell_of(from), |candidate| is_candidate |= candidate == m);
+            }
+            (None, Some(kind)) => {
+                is_candidate = self.holds(kind) && self.can_drop(kind, m.to());
+            }
             (None, None) => {}
         }
         // `true` is always correct; `false` would only skip a test for drops.
-        (moves.contains(&m) && self.is_legal(m, true)).then_some(m)
+        (is_candidate && self.is_legal(m, true)).then_some(m)
     }
 
     fn gives_check(&mut self, m: Move) -> bool {
@@ -261,7 +283,7 @@ impl Mailbox {
                 match checks.next() {
                     None => self.push_answers(king, check, &mut moves),
                     // Only the king can escape a double check.
-                    Some(_) => self.push_moves_from(king, &mut moves),
+                    Some(_) => self.visit_moves_from(king, |m| moves.push(m)),
                 }
                 return (moves, true);
             }
@@ -274,7 +296,7 @@ impl Mailbox {
         let us = self.side_to_move;
         for from in Square::all().map(cell_of) {
             if self.cells[from].is_in(pieces_of(us, ALL_KINDS)) {
-                self.push_moves_from(from, moves);
+                self.visit_moves_from(from, |m| moves.push(m));
             }
         }
         for kind in HandKind::ALL {
@@ -301,9 +323,9 @@ impl Mailbox {
         arrivals.sort_unstable();
         for (from, _, to) in arrivals {
             if from == king {
-                self.push_moves_from(king, moves);
+                self.visit_moves_from(king, |m| moves.push(m));
             } else if let Some(piece) = self.cells[from].piece() {
-                push_move(piece, from, to, moves);
+                visit_move(piece, from, to, |m| moves.push(m));
             }
         }
         between.sort_unstable();
@@ -312,7 +334,7 @@ impl Mailbox {
         }
     }
 
-    fn push_moves_from(&self, from: CellNumber, moves: &mut Vec<Move>) {
+    fn visit_moves_from(&self, from: CellNumber, mut visit: impl FnMut(Move)) {
         let us = self.side_to_move;
         let Some(piece) = self.cells[from].piece().filter(|piece| piece.color == us) else {
             return;
@@ -325,7 +347,7 @@ impl Mailbox {
                 to = to.wrapping_add_signed(step);
                 let is_free = self.cells[to] == Cell::EMPTY;
                 if is_free || self.cells[to].is_in(others) {
-                    push_move(piece, from, to, moves);
+                    visit_move(piece, from, to, &mut visit);
                 }
                 if !far || !is_free {
                     break;
@@ -340,10 +362,14 @@ impl Mailbox {
         to: impl IntoIterator<Item = Square>,
         moves: &mut Vec<Move>,
     ) {
-        if self.hands[self.side_to_move.index()].has(kind) {
+        if self.holds(kind) {
             let open = to.into_iter().filter(|&to| self.can_drop(kind, to));
             moves.extend(open.map(|to| Move::drop(kind, to)));
         }
+    }
+
+    fn holds(&self, kind: HandKind) -> bool {
+        self.hands[self.side_to_move.index()].has(kind)
     }
 
     fn can_drop(&self, kind: HandKind, to: Square) -> bool {
@@ -361,7 +387,7 @@ impl Mailbox {
         let drops_pawn = m.dropped() == Some(HandKind::Pawn);
         // A drop never exposes the own king.
         (m.is_drop() && !in_check || !self.exposes_king(m))
-            && !(drops_pawn && self.is_mate_by_pawn(m))
+            && !(drops_pawn && self.mates(m))
     }
 
     /// Whether the king of the side to move could be captured after this move.
@@ -385,11 +411,11 @@ impl Mailbox {
         is_attacked
     }
 
-    fn is_mate_by_pawn(&mut self, drop: Move) -> bool {
+    fn mates(&mut self, m: Move) -> bool {
         let them = !self.side_to_move;
-        let captured = self.make(drop);
+        let captured = self.make(m);
         let is_mate = self.king_is_attacked(them) && !self.has_legal_move();
-        self.unmake(drop, captured);
+        self.unmake(m, captured);
         is_mate
     }
 
@@ -486,20 +512,20 @@ impl Mailbox {
     }
 }
 
-/// Appends the move with promotion, without it, or both.
-fn push_move(
+/// Visits the move with promotion, without it, or both.
+fn visit_move(
     Piece { color, kind }: Piece,
     from: CellNumber,
     to: CellNumber,
-    moves: &mut Vec<Move>,
+    mut visit: impl FnMut(Move),
 ) {
     let (from, to) = (square_of(from), square_of(to));
     let in_zone = |square: Square| square.relative_rank(color) < 3;
     if kind.promoted().is_some() && (in_zone(from) || in_zone(to)) {
-        moves.push(Move::new(from, to, true));
+        visit(Move::new(from, to, true));
     }
     if to.relative_rank(color) >= kind.dead_ranks() {
-        moves.push(Move::new(from, to, false));
+        visit(Move::new(from, to, false));
     }
 }
 
