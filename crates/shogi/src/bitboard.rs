@@ -98,6 +98,13 @@ impl Bitboard {
         ((self.0 >> square.number().saturating_sub(10)) as u32).count_ones()
     }
 
+    /// Number of squares in a set of squares at most two files and four ranks from `square`. These span at most 45
+    /// bits.
+    #[inline]
+    pub(crate) const fn count_two_steps_near(self, square: Square) -> u32 {
+        ((self.0 >> square.number().saturating_sub(22)) as u64).count_ones()
+    }
+
     /// Whether the set has at least two squares.
     #[inline]
     pub const fn has_many(self) -> bool {

@@ -343,8 +343,19 @@ impl<'a> KingSurroundings<'a> {
 
 /// Squares where `color` could drop a piece.
 fn droppable(position: &Position, color: Color) -> Bitboard {
-    let squares = |(kind, _)| position.drop_squares(color, kind);
-    position.hand(color).iter().map(squares).fold(Bitboard::EMPTY, |all, squares| all | squares)
+    let free = !position.occupied();
+    let hand = position.hand(color);
+    let mut squares = Bitboard::EMPTY;
+    // A silver or better can be dropped on every free square.
+    for kind in HandKind::ALL.into_iter().rev() {
+        if squares == free {
+            break;
+        }
+        if hand.has(kind) {
+            squares |= position.drop_squares(color, kind);
+        }
+    }
+    squares
 }
 
 #[cfg(test)]

@@ -151,16 +151,11 @@ impl<'a> Threats<'a> {
     /// First disproof number with the defender's king on `king` and the piece on `taken` removed: 1, plus the dropped
     /// checks up to a limit, plus three for each piece that can give check.
     fn first_number(&self, king: Square, occupied: Bitboard, taken: Bitboard) -> u32 {
-        let them = !self.us;
-        let lines = Lines {
-            bishop: attacks::bishop(king, occupied),
-            rook: attacks::rook(king, occupied),
-            lance: attacks::lance(them, king, occupied),
-        };
         let own = self.own.without(taken);
-        let drops = self.dropped_checks(king, &lines, !occupied).min(MOST_DROPS_THAT_MATTER);
-        let movers =
-            self.checking_steppers(king, own) + self.checking_sliders(king, &lines, occupied, own);
+        let drops = self.dropped_checks(king, !occupied).min(MOST_DROPS_THAT_MATTER);
+        let movers = self.checking_steppers(king, own)
+            + self.checking_sliders(king, occupied, own)
+            + self.checking_lances(king, occupied, own);
         match drops + 3 * movers {
             // Probably refuted at once, so it is searched first.
             0 => 1,
@@ -168,7 +163,7 @@ impl<'a> Threats<'a> {
         }
     }
 
-    fn dropped_checks(&self, king: Square, lines: &Lines, free: Bitboard) -> u32 {
+    fn dropped_checks(&self, king: Square, free: Bitboard) -> u32 {
         let (us, them) = (self.us, !self.us);
         let hand = self.hand;
         let mut drops = 0;
@@ -177,7 +172,8 @@ impl<'a> Threats<'a> {
             drops += u32::from(front.without(self.position.pawn_files(us)).has_any());
         }
         if hand.has(HandKind::Knight) {
-            drops += (attacks::knight(them, king) & free).count();
+            let drop = attacks::knight(them, king) & free;
+            drops += u32::from(drop.has_any()) + u32::from(drop.has_many());
         }
         if hand.has(HandKind::Silver) {
             drops += (attacks::silver(them, king) & free).count_near(king);
@@ -186,13 +182,13 @@ impl<'a> Threats<'a> {
             drops += (attacks::gold(them, king) & free).count_near(king);
         }
         let near = attacks::king(king) & free;
-        for (kind, line) in [
-            (HandKind::Bishop, lines.bishop),
-            (HandKind::Rook, lines.rook),
-            (HandKind::Lance, lines.lance),
+        for (kind, rays) in [
+            (HandKind::Bishop, attacks::bishop_rays(king)),
+            (HandKind::Rook, attacks::rook_rays(king)),
+            (HandKind::Lance, attacks::lance_ray(them, king)),
         ] {
             if hand.has(kind) {
-                drops += DROPS_ON_A_LINE * (line & near).count_near(king);
+                drops += DROPS_ON_A_LINE * (rays & near).count_near(king);
             }
         }
         drops
@@ -206,37 +202,35 @@ impl<'a> Threats<'a> {
             | kind(PieceKind::Knight)
             | kind(PieceKind::Silver)
             | (self.golds & near(PieceKind::Gold));
-        (steppers & own).count()
+        (steppers & own).count_two_steps_near(king)
     }
 
-    /// Number of sliders that can give check with one move.
-    fn checking_sliders(
-        &self,
-        king: Square,
-        lines: &Lines,
-        occupied: Bitboard,
-        own: Bitboard,
-    ) -> u32 {
+    /// Number of bishops and rooks, promoted or not, that can give check with one move.
+    fn checking_sliders(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
         let around = attacks::king(king);
         let checks = |slider: &&Slider| {
-            let from_king = if slider.is_rook { lines.rook } else { lines.bishop };
-            let targets = from_king | (around & slider.steps);
-            own.contains(slider.from) && (slider.reach & targets).has_any()
+            let lines = if slider.is_rook { attacks::rook } else { attacks::bishop };
+            let near = around & slider.steps;
+            own.contains(slider.from)
+                && ((slider.reach & near).has_any()
+                    || (slider.reach & lines(king, occupied)).has_any())
         };
-        let golden = attacks::gold(!self.us, king) & Bitboard::far_ranks(self.us, 3);
-        let targets = lines.lance | golden;
-        let lance_checks = |&from: &Square| {
-            (attacks::lance(self.us, from, occupied).without(own) & targets).has_any()
-        };
-        let lances = self.position.kind(PieceKind::Lance) & own;
-        (self.sliders[..self.count].iter().filter(checks).count()
-            + lances.filter(lance_checks).count()) as u32
+        self.sliders[..self.count].iter().filter(checks).count() as u32
     }
-}
 
-/// Lines from a king up to the first piece.
-struct Lines {
-    bishop: Bitboard,
-    rook: Bitboard,
-    lance: Bitboard,
+    /// Number of lances that can give check with one move.
+    fn checking_lances(&self, king: Square, occupied: Bitboard, own: Bitboard) -> u32 {
+        let (us, them) = (self.us, !self.us);
+        let lances = self.position.kind(PieceKind::Lance) & own;
+        if lances.is_empty() {
+            return 0;
+        }
+        let golden = attacks::gold(them, king) & Bitboard::far_ranks(us, 3);
+        let targets = attacks::lance(them, king, occupied) | golden;
+        let checks = |&from: &Square| {
+            (attacks::lance_ray(us, from) & targets).has_any()
+                && (attacks::lance(us, from, occupied).without(own) & targets).has_any()
+        };
+        lances.filter(checks).count() as u32
+    }
 }
