@@ -11,6 +11,10 @@ use super::square::Square;
 pub(crate) struct CheckSquares {
     us: Color,
     king: Square,
+    /// Own sliders on lines through the king, however many pieces are between.
+    pub(crate) snipers: Bitboard,
+    /// Pieces of both sides that are the only one between the king and a sniper.
+    pub(crate) blockers: Bitboard,
     /// Own pieces that open a line to the king when they move.
     discoverers: Bitboard,
     pawn: Bitboard,
@@ -28,12 +32,16 @@ impl CheckSquares {
     pub(crate) fn new(position: &Position) -> Option<Self> {
         let us = position.side_to_move();
         let king = position.king(!us)?;
+        let snipers = position.snipers(!us, king);
+        let blockers = position.blockers_of(king, snipers);
         let occupied = position.occupied();
         let rook = attacks::rook(king, occupied);
         Some(Self {
             us,
             king,
-            discoverers: position.blockers(!us) & position.color(us),
+            snipers,
+            blockers,
+            discoverers: blockers & position.color(us),
             pawn: attacks::pawn(!us, king),
             lance: rook & attacks::lance_ray(!us, king),
             knight: attacks::knight(!us, king),

@@ -84,12 +84,12 @@ impl Mate {
     /// `visit` gets the checks of each set of the generator and may stop the generation.
     fn push_checks(
         &self,
+        check_squares: &CheckSquares,
         moves: &mut Vec<Candidate<Move>>,
         mut visit: impl FnMut(&mut [Candidate<Move>]) -> Flow,
     ) {
-        let Some(check_squares) = CheckSquares::new(&self.position) else { return };
         let zone = Bitboard::far_ranks(self.attacker, 3);
-        let _ = self.position.visit_checks_on(&check_squares, |set| {
+        let _ = self.position.visit_checks_on(check_squares, |set| {
             let first = moves.len();
             match set {
                 MoveSet::Piece { kind, from, to, promotion: true } if promotion_dominates(kind) => {
@@ -277,7 +277,9 @@ impl Game for Mate {
 
     fn expand(&self, moves: &mut Vec<Candidate<Move>>) -> Expansion {
         let end = if self.attacks_next() {
-            self.push_checks(moves, |_| Flow::Continue(()));
+            if let Some(check_squares) = CheckSquares::new(&self.position) {
+                self.push_checks(&check_squares, moves, |_| Flow::Continue(()));
+            }
             Outcome::Missed
         } else {
             self.push_evasions(moves);
@@ -304,13 +306,15 @@ impl Game for Mate {
             return Ok(expansion);
         }
         let mut mate = None;
-        let mut surroundings = None;
-        self.push_checks(moves, |checks| {
-            let surroundings =
-                surroundings.get_or_insert_with(|| KingSurroundings::new(&self.position));
-            mate = surroundings.as_ref().and_then(|surroundings| self.weigh(surroundings, checks));
-            if mate.is_some() { Flow::Break(()) } else { Flow::Continue(()) }
-        });
+        if let Some(check_squares) = &CheckSquares::new(&self.position) {
+            let mut surroundings = None;
+            self.push_checks(check_squares, moves, |checks| {
+                let surroundings = surroundings
+                    .get_or_insert_with(|| KingSurroundings::new(&self.position, check_squares));
+                mate = self.weigh(surroundings, checks);
+                if mate.is_some() { Flow::Break(()) } else { Flow::Continue(()) }
+            });
+        }
         match mate {
             Some(m) => Err(m),
             None if moves.is_empty() => Ok(Expansion::Over(Outcome::Missed)),

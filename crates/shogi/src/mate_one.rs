@@ -6,10 +6,11 @@
 
 use super::attacks;
 use super::bitboard::Bitboard;
+use super::check_squares::CheckSquares;
 use super::cover::AttackMap;
 use super::move_set::Flow;
 use super::moves::Move;
-use super::piece::{Color, HandKind, PieceKind};
+use super::piece::{Color, HandKind, Piece, PieceKind};
 use super::position::Position;
 use super::square::Square;
 
@@ -23,9 +24,10 @@ impl Position {
     /// assert_eq!(position.mate_in_one().unwrap().to_string(), "G*5b");
     /// ```
     pub fn mate_in_one(&self) -> Option<Move> {
-        let surroundings = KingSurroundings::new(self)?;
+        let check_squares = CheckSquares::new(self)?;
+        let surroundings = KingSurroundings::new(self, &check_squares);
         let mut found = None;
-        let _ = self.visit_checks(|set| {
+        let _ = self.visit_checks_on(&check_squares, |set| {
             set.try_for_each(|m| {
                 if surroundings.replies(m).is_none() {
                     found = Some(m);
@@ -74,6 +76,7 @@ pub(crate) struct KingSurroundings<'a> {
     open: Bitboard,
     /// Squares where the defender's pieces can move, except the king and pinned pieces.
     guarded: Bitboard,
+    pinned: Bitboard,
     /// The attacker's sliders on lines through the king, however many pieces are between.
     snipers: Bitboard,
     /// The attacker's pieces that open a line to the king when they move.
@@ -99,23 +102,22 @@ struct Check {
 }
 
 impl<'a> KingSurroundings<'a> {
-    /// `None` if the opponent has no king.
-    pub(crate) fn new(position: &'a Position) -> Option<Self> {
+    /// `check_squares` are those of this position.
+    pub(crate) fn new(position: &'a Position, check_squares: &CheckSquares) -> Self {
         let us = position.side_to_move();
-        let king = position.king(!us)?;
+        let king = check_squares.king();
         let occupied = position.occupied();
         let cover = position.cover(us, occupied ^ Bitboard::from_square(king));
         let neighbours = attacks::king(king);
         let around = neighbours.without(position.color(!us));
         let open = around.without(cover.all);
-        let snipers = position.snipers(!us, king);
-        let blockers = position.blockers_of(king, snipers);
+        let CheckSquares { snipers, blockers, .. } = *check_squares;
         let free_to_move = position.color(!us).without(blockers.with(king));
         let guarded = position.attacked_by(!us, free_to_move, occupied);
         let discoverers = blockers & position.color(us);
         let contact = neighbours | attacks::knight(!us, king);
         let droppable = droppable(position, !us);
-        Some(Self {
+        Self {
             position,
             us,
             king,
@@ -125,11 +127,12 @@ impl<'a> KingSurroundings<'a> {
             around,
             open,
             guarded,
+            pinned: blockers & position.color(!us),
             snipers,
             discoverers,
             contact,
             droppable,
-        })
+        }
     }
 
     /// The replies to a check; `None` if it is mate. Legal pawn drops never mate.
@@ -153,22 +156,25 @@ impl<'a> KingSurroundings<'a> {
                 (self.open | (left & (self.around | (target & self.neighbours)))).without(reach)
             }
         };
-        let opens_line = from.is_some_and(|from| self.opens_line(from));
-        if (opens_line || (flights.is_empty() && !self.guarded.contains(to)))
+        // Along an opened line the attacker may cover flights, give check, or pin a piece.
+        let opens_line = from.is_some_and(|from| self.cover.lines.contains(from));
+        let opens_king_line = from.is_some_and(|from| self.opens_king_line(from));
+        let may_be_mate =
+            opens_king_line || (flights.is_empty() || opens_line) && !self.guarded.contains(to);
+        if may_be_mate
             && m.dropped() != Some(HandKind::Pawn)
-            && self.is_mate(kind, from, to, reach, opens_line)
+            && self.is_mate(m, reach, flights, opens_king_line)
         {
             return None;
         }
         Some(self.weigh(m, reach, flights))
     }
 
-    /// Whether a piece that leaves this square may open a line. Then flights may be attacked, and a piece that could
-    /// capture the checker may be pinned.
+    /// Whether a piece that leaves this square may open a line of the attacker to the king, perhaps to a piece that is
+    /// then pinned.
     #[inline]
-    fn opens_line(&self, from: Square) -> bool {
-        self.cover.lines.contains(from)
-            || (attacks::ray_through(self.king, from) & self.snipers).has_any()
+    fn opens_king_line(&self, from: Square) -> bool {
+        (attacks::ray_through(self.king, from) & self.snipers).has_any()
     }
 
     /// Estimates the first proof number of a check: 1 for each flight, 1 for each square where a piece can interpose, 1
@@ -249,30 +255,40 @@ impl<'a> KingSurroundings<'a> {
         }
     }
 
-    /// Whether a check is mate. `reach` are the squares it attacks, seen through the king. If the check does not open
-    /// a line, [`Self::replies`] has found no flight. It may have missed one if the check closes a line, or if the moved
-    /// piece is a horse or dragon, which [`AttackMap::twice`] counts as two pieces.
+    /// Whether a check is mate. `reach` are the squares it attacks, seen through the king, and `flights` are those that
+    /// [`Self::replies`] has found. If it opens no line to the king, its square is not guarded.
     #[cold]
     #[inline(never)]
-    fn is_mate(
-        &self,
-        kind: PieceKind,
-        from: Option<Square>,
-        to: Square,
-        reach: Bitboard,
-        opens_line: bool,
-    ) -> bool {
-        let check = &self.check(kind, from, to, reach);
-        let may_have_flight = opens_line
-            || self.cover.lines.contains(to)
-            || matches!(kind, PieceKind::Horse | PieceKind::Dragon);
-        if may_have_flight && self.has_flight(check) {
+    fn is_mate(&self, m: Move, reach: Bitboard, flights: Bitboard, opens_king_line: bool) -> bool {
+        let (from, to) = (m.from(), m.to());
+        let check = &self.check(self.position.kind_after(m), from, to, reach);
+        if (flights.has_any() || self.may_miss_flights(from, to)) && self.has_flight(check) {
             return false;
         }
-        let checker = if opens_line { self.single_checker(check) } else { Some(to) };
+        let checker = if opens_king_line { self.single_checker(check) } else { Some(to) };
         checker.is_none_or(|checker| {
-            !self.can_capture(check, checker) && !self.can_interpose(check, checker)
+            let may_be_captured = opens_king_line || self.may_miss_captures(from);
+            !(may_be_captured && self.can_capture(check, checker))
+                && !self.can_interpose(check, checker)
         })
+    }
+
+    /// Whether there may be more flights than [`Self::replies`] finds: if the check closes a line, or if the moved
+    /// piece is a horse or dragon, which [`AttackMap::twice`] counts as two pieces.
+    fn may_miss_flights(&self, from: Option<Square>, to: Square) -> bool {
+        let closes_line = self.cover.lines.without(self.occupied).contains(to);
+        match from.and_then(|from| self.position.piece_on(from)) {
+            None => closes_line,
+            Some(Piece { kind: PieceKind::Horse | PieceKind::Dragon, .. }) => true,
+            // The moved piece attacked its target itself.
+            Some(_) => closes_line && self.cover.twice.contains(to),
+        }
+    }
+
+    /// Whether a piece may capture the checker although its square is not guarded: a pinned piece along its line, or a
+    /// slider behind the moved piece.
+    fn may_miss_captures(&self, from: Option<Square>) -> bool {
+        self.pinned.has_any() || from.is_some_and(|from| self.guarded.contains(from))
     }
 
     fn has_flight(&self, check: &Check) -> bool {
@@ -366,7 +382,7 @@ mod tests {
     fn checks_are_weighed_by_their_replies() {
         let replies = |sfen: &str, m: &str| {
             let position: Position = sfen.parse().unwrap();
-            KingSurroundings::new(&position).unwrap().replies(Move::from_usi(m).unwrap())
+            KingSurroundings::new(&position, &CheckSquares::new(&position).unwrap()).replies(Move::from_usi(m).unwrap())
         };
         let by_piece = Some(Taker::Piece);
         let by_king = Some(Taker::King);

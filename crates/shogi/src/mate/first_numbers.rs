@@ -5,6 +5,7 @@
 
 use super::super::attacks;
 use super::super::bitboard::Bitboard;
+use super::super::check_squares::CheckSquares;
 use super::super::hand::Hand;
 use super::super::mate_one::{KingSurroundings, Replies, Taker};
 use super::super::moves::Move;
@@ -31,7 +32,8 @@ const CAPTURE: u32 = 2;
 impl Mate {
     /// Sets proof numbers and costs of checks from the replies. Returns a check without replies, which mates.
     pub(super) fn set_numbers_of_checks(&self, moves: &mut [Candidate<Move>]) -> Option<Move> {
-        self.weigh(&KingSurroundings::new(&self.position)?, moves)
+        let check_squares = CheckSquares::new(&self.position)?;
+        self.weigh(&KingSurroundings::new(&self.position, &check_squares), moves)
     }
 
     /// As [`Self::set_numbers_of_checks`].
