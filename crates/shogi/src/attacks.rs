@@ -260,7 +260,7 @@ pub fn rook_rays(square: Square) -> Bitboard {
 }
 
 /// Squares a piece attacks.
-#[inline]
+#[inline(always)]
 pub fn piece(color: Color, kind: PieceKind, square: Square, occupied: Bitboard) -> Bitboard {
     match kind {
         PieceKind::Pawn => pawn(color, square),

@@ -28,7 +28,7 @@ pub(crate) struct CheckSquares {
 
 impl CheckSquares {
     /// `None` if the opponent has no king.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(position: &Position) -> Option<Self> {
         let us = position.side_to_move();
         let king = position.king(!us)?;

@@ -57,7 +57,7 @@ impl Position {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn for_each_line(
         &self,
         own: Bitboard,

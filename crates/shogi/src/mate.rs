@@ -255,18 +255,22 @@ impl Game for Mate {
         self.position.hand(self.attacker)
     }
 
+    #[inline]
     fn board_key_after(&self, m: Move) -> u64 {
         self.position.board_key_after(m)
     }
 
+    #[inline]
     fn hand_after(&self, m: Move) -> Hand {
         if self.attacks_next() { self.position.hand_after(m) } else { self.hand() }
     }
 
+    #[inline]
     fn make(&mut self, m: Move) -> Undo {
         self.position.make(m)
     }
 
+    #[inline]
     fn unmake(&mut self, m: Move, undo: Undo) {
         self.position.unmake(m, undo);
     }

@@ -210,7 +210,7 @@ impl<'a> KingSurroundings<'a> {
     }
 
     /// The weight of the replies to a check by one piece.
-    #[inline]
+    #[inline(always)]
     fn weigh_single(&self, checker: Square, flights: Bitboard) -> Replies {
         let taker = if self.guarded.contains(checker) {
             Some(Taker::Piece)
