@@ -154,8 +154,11 @@ pub trait Game {
         None
     }
 
-    /// [`Game::expand`] and [`Game::set_first_numbers`] in one. `Err` is a move that reaches the goal at once; the
-    /// appended moves are then incomplete.
+    /// [`Game::expand`] and [`Game::set_first_numbers`] in one. A game may stop at a move that reaches the goal at once,
+    /// before it has appended the others.
+    ///
+    /// # Errors
+    /// The move that reaches the goal at once.
     fn expand_with_numbers(
         &self,
         moves: &mut Vec<Candidate<Self::Move>>,

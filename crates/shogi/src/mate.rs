@@ -93,7 +93,8 @@ impl Mate {
             let first = moves.len();
             match set {
                 MoveSet::Piece { kind, from, to, promotion: true } if promotion_dominates(kind) => {
-                    let plain = check_squares.targets_from(kind, from).without(self.dead_ranks(kind));
+                    let plain =
+                        check_squares.targets_from(kind, from).without(self.dead_ranks(kind));
                     for to in to {
                         moves.push(Candidate::new(Move::new(from, to, true)));
                         if plain.contains(to) {

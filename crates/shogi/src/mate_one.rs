@@ -266,11 +266,9 @@ impl<'a> KingSurroundings<'a> {
             return false;
         }
         let checker = if opens_king_line { self.single_checker(check) } else { Some(to) };
-        checker.is_none_or(|checker| {
-            let may_be_captured = opens_king_line || self.may_miss_captures(from);
-            !(may_be_captured && self.can_capture(check, checker))
-                && !self.can_interpose(check, checker)
-        })
+        let Some(checker) = checker else { return true };
+        let may_be_captured = opens_king_line || self.may_miss_captures(from);
+        !(may_be_captured && self.can_capture(check, checker) || self.can_interpose(check, checker))
     }
 
     /// Whether there may be more flights than [`Self::replies`] finds: if the check closes a line, or if the moved
@@ -382,7 +380,8 @@ mod tests {
     fn checks_are_weighed_by_their_replies() {
         let replies = |sfen: &str, m: &str| {
             let position: Position = sfen.parse().unwrap();
-            KingSurroundings::new(&position, &CheckSquares::new(&position).unwrap()).replies(Move::from_usi(m).unwrap())
+            KingSurroundings::new(&position, &CheckSquares::new(&position).unwrap())
+                .replies(Move::from_usi(m).unwrap())
         };
         let by_piece = Some(Taker::Piece);
         let by_king = Some(Taker::King);

@@ -386,8 +386,7 @@ impl Mailbox {
     fn is_legal(&mut self, m: Move, in_check: bool) -> bool {
         let drops_pawn = m.dropped() == Some(HandKind::Pawn);
         // A drop never exposes the own king.
-        (m.is_drop() && !in_check || !self.exposes_king(m))
-            && !(drops_pawn && self.mates(m))
+        (m.is_drop() && !in_check || !self.exposes_king(m)) && !(drops_pawn && self.mates(m))
     }
 
     /// Whether the king of the side to move could be captured after this move.

@@ -37,7 +37,11 @@ impl Mate {
     }
 
     /// As [`Self::set_numbers_of_checks`].
-    pub(super) fn weigh(&self, surroundings: &KingSurroundings<'_>, moves: &mut [Candidate<Move>]) -> Option<Move> {
+    pub(super) fn weigh(
+        &self,
+        surroundings: &KingSurroundings<'_>,
+        moves: &mut [Candidate<Move>],
+    ) -> Option<Move> {
         for candidate in moves {
             let Some(Replies { weight, taker }) = surroundings.replies(candidate.m) else {
                 return Some(candidate.m);

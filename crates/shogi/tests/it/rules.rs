@@ -94,11 +94,13 @@ fn check_checks(position: &Position, legal: &[Move]) {
         after.make(m);
         let is_check = plain::in_check(&after);
         assert_eq!(position.gives_check(m), is_check, "{m} in {position}");
+        let is_mate = is_check && plain::legal_moves(&after).is_empty();
+        assert_eq!(plain::legal_mate(position, m.code().get()).is_some(), is_mate);
         if is_check {
             checks.push(m);
-            if plain::legal_moves(&after).is_empty() {
-                mates.push(m);
-            }
+        }
+        if is_mate {
+            mates.push(m);
         }
     }
     assert_eq!(sorted(position.checks()), checks, "checks of {position}");
