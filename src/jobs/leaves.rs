@@ -64,7 +64,7 @@ pub fn write_leaves(tree: &SplitTree, folder: &Path, force: bool) -> Result<Path
     let leaves = tree.leaves();
     if leaves.is_empty() {
         return Err(Error::usage(
-            "the position is decided by these plies; solve it without --split",
+            "these first plies already decide the position, so there is nothing to split",
         ));
     }
     if files::is_object(folder) {
