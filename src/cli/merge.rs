@@ -99,6 +99,9 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
         let report = join(&plan, &interrupt.cancel());
         let report = report.map_err(|error| run_error(error, &interrupt))?;
         say!("{}", verdict(&report));
+        let JoinReport { shards, leaves, nodes, .. } = report;
+        let (leaves, nodes) = (quantity(leaves, "position"), separated_quantity(nodes, "node"));
+        say!("{}, {leaves}, {nodes}", quantity(shards, "shard"));
         return Ok(ExitStatus::Done);
     }
     let plan = MergePlan::new(request)?;
@@ -137,22 +140,17 @@ fn split_position(request: &MergeRequest) -> Result<Option<JoinPlan>, Error> {
     JoinPlan::new(request)
 }
 
-/// The verdict on a split position, with its costs.
+/// The verdict on a split position.
 fn verdict(report: &JoinReport) -> String {
-    let JoinReport { verdict, plies, steps, shards, leaves, unknown_leaves, nodes, .. } = report;
-    let verdict = match (plies, *verdict) {
+    let JoinReport { verdict, plies, steps, unknown_leaves, .. } = report;
+    match (plies, *verdict) {
         (Some(plies), _) => {
             let (plies, steps) = (quantity(*plies, "ply"), quantity(*steps, "step"));
             format!("win within {plies}; the proof has {steps} and was checked")
         }
         (None, "no_mate") => "no mate".to_owned(),
-        _ => {
-            let unknown = quantity(*unknown_leaves, "position");
-            format!("unknown: {unknown} undecided; search with a larger --nodes")
-        }
-    };
-    let (shards, leaves) = (quantity(*shards, "shard"), quantity(*leaves, "position"));
-    format!("{verdict}\n{shards}, {leaves}, {}", separated_quantity(*nodes, "node"))
+        _ => format!("unknown: {} undecided", quantity(*unknown_leaves, "position")),
+    }
 }
 
 /// The summary that `command` would have printed without shards.

@@ -74,15 +74,15 @@ impl JoinPlan {
         if run.command != SOLVE {
             return Ok(None);
         }
-        let split = SplitSettings::deserialize(Value::Object(run.settings.clone()));
-        let root = |split: &SplitSettings| split.sfen.parse::<Position>().ok();
         let problems = set.problems()?;
-        let (Some((root, plies)), true) = (
-            split.ok().and_then(|split| Some((root(&split)?, split.plies))),
-            problems.is_empty(),
-        ) else {
+        if !problems.is_empty() {
             return Err(cannot_merge(folder, &problems));
-        };
+        }
+        let settings = Value::Object(run.settings.clone());
+        let SplitSettings { sfen, plies } = SplitSettings::deserialize(settings)
+            .map_err(|source| Error::invalid("settings of a manifest").with_source(source))?;
+        let root = sfen.parse::<Position>();
+        let root = root.map_err(|source| Error::invalid(sfen).with_source(source))?;
         let outputs = set.manifests().flat_map(|manifest| &manifest.outputs);
         let outputs = outputs.map(|output| folder.join(path_of(&output.file)));
         let manifests = set.names().map(|name| folder.join(path_of(&name.file(MANIFEST_SUFFIX))));
@@ -151,9 +151,8 @@ impl JoinPlan {
                     return Err(Error::interrupted());
                 }
                 let path = self.path(output);
-                let invalid = |source| {
-                    Error::invalid(path.display().to_string()).with_source(source)
-                };
+                let invalid =
+                    |source| Error::invalid(path.display().to_string()).with_source(source);
                 take(&proof.map_err(invalid)?)?;
             }
         }
