@@ -88,7 +88,7 @@ impl JoinPlan {
         let manifests = set.names().map(|name| folder.join(path_of(&name.file(MANIFEST_SUFFIX))));
         let mut claims = FileClaims::default().and_reading(outputs.chain(manifests));
         let output = ProofOutput::plan(output, &mut claims, *force)?;
-        Ok(Some(Self { root, plies, output, set }))
+        Ok(Some(Self { set, root, plies, output }))
     }
 
     /// The outputs of a kind, in the order of the shards.
@@ -192,7 +192,7 @@ pub fn join(plan: &JoinPlan, cancel: &AtomicBool) -> Result<JoinReport, Error> {
         SplitValue::Unknown => "unknown",
     };
     let counts = plan.set.manifests().filter_map(|manifest| manifest.totals.as_records());
-    let counts = Vec::from_iter(counts.map(|totals| &totals.counts));
+    let counts = counts.map(|totals| &totals.counts).collect::<Vec<_>>();
     let unknown = counts.iter().flat_map(|counts| counts.verdicts.unknown.values());
     Ok(JoinReport {
         sfen: plan.root.to_string(),

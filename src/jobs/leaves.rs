@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,10 +23,6 @@ use crate::storage::files;
 
 /// Name of the file of the leaves. Its stem is the base name of the outputs.
 const LEAVES_FILE: &str = "leaves.sfen";
-
-/// Modification time of the file of the leaves, in seconds since 1970. Shards are recognised by the modification times
-/// of their inputs, and each machine may write its own file.
-const MODIFIED_UNIX_S: u64 = 946_684_800;
 
 /// Attempts to write this file while other shards write it, and the pause between them.
 const WRITE_ATTEMPTS: u32 = 50;
@@ -70,39 +66,44 @@ pub fn write_leaves(tree: &SplitTree, folder: &Path, force: bool) -> Result<Path
     if files::is_object(folder) {
         return Err(Error::usage("a split position needs a local folder for its outputs"));
     }
-    let text: String = leaves.iter().map(|leaf| format!("{leaf}\n")).collect();
+    let text = leaves.iter().fold(String::new(), |text, leaf| text + &leaf.to_string() + "\n");
     files::create_folder(folder).map_err(|error| Error::io("create the folder", folder, error))?;
     let path = folder.join(LEAVES_FILE);
     for _ in 0..WRITE_ATTEMPTS {
-        match files::read(&path) {
-            Ok(known) if known == text.as_bytes() => return Ok(path),
-            Ok(_) if !force => {
-                return Err(Error::exists(format!(
-                    "{} has the leaves of another position or of other plies; choose another folder",
-                    path.display()
-                )));
-            }
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(Error::io("read", &path, error));
-            }
-            _ => {}
+        if is_written(&path, &text, force)? {
+            return Ok(path);
         }
-        match write_file(&path, &text) {
-            // Another shard is writing the same file.
-            Err(error) if matches!(error.kind(), ErrorKind::Busy) => thread::sleep(WRITE_PAUSE),
-            written => return written.map(|()| path),
+        let partial = match Partial::create(&path) {
+            // Another shard is writing the file.
+            Err(error) if matches!(error.kind(), ErrorKind::Busy) => {
+                thread::sleep(WRITE_PAUSE);
+                continue;
+            }
+            created => created?,
+        };
+        // Another shard may have written the file meanwhile. A later modification time would make it another input.
+        if !is_written(&path, &text, force)? {
+            let written = (&partial.file).write_all(text.as_bytes());
+            written.map_err(|source| partial.error("write", source))?;
+            partial.commit()?;
         }
+        return Ok(path);
     }
     Err(Error::busy(path))
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), Error> {
-    let partial = Partial::create(path)?;
-    let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(MODIFIED_UNIX_S);
-    let written = (&partial.file).write_all(text.as_bytes());
-    let written = written.and_then(|()| partial.file.set_modified(modified));
-    written.map_err(|source| partial.error("write", source))?;
-    partial.commit()
+/// Whether the file of the leaves exists with this text. Other leaves are an error, unless `force` is set.
+fn is_written(path: &Path, text: &str, force: bool) -> Result<bool, Error> {
+    match files::read(path) {
+        Ok(known) if known == text.as_bytes() => Ok(true),
+        Ok(_) if force => Ok(false),
+        Ok(_) => Err(Error::exists(format!(
+            "{} has the leaves of another position or of other plies; choose another folder",
+            path.display()
+        ))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Error::io("read", path, error)),
+    }
 }
 
 /// Solves the leaves of a shard. The outputs get their final names only after the whole run has succeeded.

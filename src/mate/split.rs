@@ -90,7 +90,8 @@ impl SplitTree {
             let position = &self.last()[index].position;
             (ContentHash::of(&position.setup()), position)
         };
-        BTreeMap::from_iter(open.into_iter().map(leaf)).into_values().collect()
+        let leaves: BTreeMap<_, _> = open.into_iter().map(leaf).collect();
+        leaves.into_values().collect()
     }
 
     /// The value of the root, if the leaves have these values.
