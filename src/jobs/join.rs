@@ -1,6 +1,6 @@
 //! Joins the shards of a split position: its verdict, and its proof if it is a mate.
 //!
-//! The joined proof is checked by the rules before its file is written, so nothing in the shards can cause a wrong mate.
+//! The joined proof is checked by the rules before its file is written. No fault in the shards can cause a wrong mate.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Cursor, Read};
