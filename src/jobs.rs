@@ -9,6 +9,8 @@ pub mod estimate;
 pub mod filter;
 pub mod game_totals;
 pub mod identity;
+pub mod join;
+pub mod leaves;
 pub mod manifest;
 pub mod merge;
 pub mod operation_totals;

@@ -7,3 +7,4 @@ pub mod memo;
 pub mod positions;
 pub mod proof;
 pub mod solve;
+pub mod split;

@@ -14,11 +14,13 @@ use super::report::records;
 use super::{dataset, filter, relabel, selfplay};
 use crate::cli::exit::ExitStatus;
 use crate::cli::progress::ProgressMode;
+use crate::error::Error;
 use crate::jobs::any_totals::AnyTotals;
+use crate::jobs::join::{JoinPlan, JoinReport, join};
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::records::format_name::FormatName;
 use crate::records::output_kind::OutputKind;
-use crate::storage::quantity::quantity;
+use crate::storage::quantity::{quantity, separated_quantity};
 use crate::storage::signals::Interrupt;
 
 /// Join the shards of a run into one file
@@ -28,11 +30,15 @@ use crate::storage::signals::Interrupt;
 /// manifests, the other outputs their sizes. Missing shards and differences are listed.
 ///
 /// The joined file equals the output of an unsharded run. A manifest next to it names the manifests of the shards.
+///
+/// The shards of `kyokumen solve --split` are joined into the verdict on the position and a proof file for `kyokumen
+/// verify --proof`. Without a mate, the file contains no proof.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   kyokumen merge clean -o positions.hcp
   kyokumen merge clean -o mated.hcp --stream mated
+  kyokumen merge problem -o problem.proofs
 
 Exit status:
   0  success
@@ -52,8 +58,9 @@ pub(super) struct MergeArgs {
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
 
-    /// Which outputs of the shards to join; the table of `dataset` is `rows` [default: kept]
-    #[arg(long, value_name = "kept|mated|mated_lines|unknown|unknown_lines|rows|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
+    /// Which outputs of the shards to join; the table of `dataset` is `rows` [default: kept, or
+    /// after `solve --split` proofs]
+    #[arg(long, value_name = "kept|mated|mated_lines|unknown|unknown_lines|rows|proofs|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
     stream: Option<OutputKind>,
 
     /// Base name of the shards, needed if the folder holds several runs
@@ -71,7 +78,11 @@ pub(super) struct MergeArgs {
 }
 
 pub(super) fn call(args: MergeArgs) -> anyhow::Result<Call> {
-    let plan = MergePlan::new(args.request())?;
+    let request = args.request();
+    if let Some(plan) = split_position(&request)? {
+        return Ok(Call::returning(move |caller| Ok(join(&plan, caller.cancel)?)));
+    }
+    let plan = MergePlan::new(request)?;
     Ok(Call::returning(move |caller| {
         let mut progress = caller.progress(Some(plan.records()));
         Ok(merge(&plan, &mut progress, caller.cancel)?)
@@ -81,8 +92,19 @@ pub(super) fn call(args: MergeArgs) -> anyhow::Result<Call> {
 pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let (output, progress) = (args.output.clone(), args.progress);
     json_lines::set_output(&output);
-    let plan = MergePlan::new(args.request())?;
+    let request = args.request();
+    let split = split_position(&request)?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
+    if let Some(plan) = split {
+        let report = join(&plan, &interrupt.cancel());
+        let report = report.map_err(|error| run_error(error, &interrupt))?;
+        say!("{}", verdict(&report));
+        let JoinReport { shards, leaves, nodes, .. } = report;
+        let (leaves, nodes) = (quantity(leaves, "position"), separated_quantity(nodes, "node"));
+        say!("{}, {leaves}, {nodes}", quantity(shards, "shard"));
+        return Ok(ExitStatus::Done);
+    }
+    let plan = MergePlan::new(request)?;
     let mut progress = progress.unwrap_or_default().start(Some(plan.records()));
     let merged = merge(&plan, &mut progress, &interrupt.cancel());
     drop(progress);
@@ -110,11 +132,32 @@ impl MergeArgs {
     }
 }
 
+/// The plan to join a split position, if the request is about one.
+fn split_position(request: &MergeRequest) -> Result<Option<JoinPlan>, Error> {
+    if !matches!(request.kind, OutputKind::Kept | OutputKind::Proofs) {
+        return Ok(None);
+    }
+    JoinPlan::new(request)
+}
+
+/// The verdict on a split position.
+fn verdict(report: &JoinReport) -> String {
+    let JoinReport { verdict, plies, steps, unknown_leaves, .. } = report;
+    match (plies, *verdict) {
+        (Some(plies), _) => {
+            let (plies, steps) = (quantity(*plies, "ply"), quantity(*steps, "step"));
+            format!("win within {plies}; the proof has {steps} and was checked")
+        }
+        (None, "no_mate") => "no mate".to_owned(),
+        _ => format!("unknown: {} undecided", quantity(*unknown_leaves, "position")),
+    }
+}
+
 /// The summary that `command` would have printed without shards.
 fn all_shards(command: &str, totals: &AnyTotals) -> Option<String> {
     Some(match (totals, command) {
         (AnyTotals::Records(totals), "filter") => filter::summary(&totals.counts),
-        (AnyTotals::Records(totals), "dataset") => dataset::summary(&totals.counts),
+        (AnyTotals::Records(totals), "dataset" | "solve") => dataset::summary(&totals.counts),
         (AnyTotals::Records(totals), "relabel") => relabel::outcome::summary(&totals.counts),
         (AnyTotals::Games(totals), _) => selfplay::summary(&totals.games),
         _ => return None,

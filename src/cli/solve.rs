@@ -8,6 +8,7 @@ mod output;
 mod page;
 mod proofs;
 pub(super) mod report;
+mod split;
 mod tree;
 
 use std::ffi::{OsStr, OsString};
@@ -20,6 +21,7 @@ pub(super) use self::args::SolveArgs;
 use self::one::{OnePosition, solve_one};
 use self::proofs::Proofs;
 use self::report::Tally;
+use self::split::solve_split;
 use super::message::say;
 use super::option::{log_threads, position};
 use crate::cli::exit::{ExitStatus, Interrupted, Usage};
@@ -49,9 +51,15 @@ pub(super) fn run(args: &SolveArgs) -> anyhow::Result<ExitStatus> {
         Some(text) if is_sfen(text) => {
             let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
             let position = position("SFEN", text)?;
+            if let Some(plies) = args.split.split {
+                return solve_split(args, &position, plies);
+            }
             let input = InputPosition { location, position, label: None };
             let (intended, claims) = (args.intended(&input.position)?, FileClaims::reading(&[])?);
             solve_one(args, OnePosition { input, file: None, intended, claims })
+        }
+        _ if args.split.split.is_some() => {
+            Err(Usage("--split needs one SFEN on the command line, not a file".to_owned()).into())
         }
         _ => solve_file(args, file(args, input)?),
     }

@@ -12,6 +12,7 @@ use crate::format::{
     ConvertError, DecodeError, FieldChanges, Format, GameResult, ProvenLabels, RecordRef, encode,
     eval_of_mate,
 };
+use crate::jobs::leaves::LeafRow;
 use crate::jobs::settings::DatasetSettings;
 use crate::jobs::solved_positions::{SOLVED_POSITIONS, SolvedRow};
 use crate::mate::judge::{MateResult, PositionJudge, Stop};
@@ -94,8 +95,11 @@ impl Classifier<'_> {
             // A row needs a verdict.
             return Ok(AfterRecord::Filtered(Condition::InCheck));
         }
-        let mate_result =
+        let mut mate_result =
             if is_searched { Some(self.mate_result(item.index, &mut position)?) } else { None };
+        if let (Product::Leaves, Some(mate_result)) = (&self.plan.product, &mut mate_result) {
+            self.push_proof(item.index, &position, mate_result, processed);
+        }
         let verdict = mate_result.as_ref().map(|mate_result| mate_result.verdict);
         if verdict == Some(PositionVerdict::Unknown(Stop::Cancelled)) {
             return Ok(AfterRecord::Cancelled);
@@ -107,6 +111,11 @@ impl Classifier<'_> {
                 let (setup, position) = (&setup, &position);
                 let solved = SolvedRow { file, index, record, setup, position, mate_result };
                 push_row(*dataset, &solved, processed)?;
+                Disposition::TableRow
+            }
+            (Product::Leaves, Some(mate_result)) => {
+                let row = LeafRow::new(&position, mate_result);
+                push_json_line(processed.encoded_mut(OutputKind::Rows), &row);
                 Disposition::TableRow
             }
             _ => self.write_classified(item, &position, mate_result.as_ref(), processed)?,
@@ -130,6 +139,28 @@ impl Classifier<'_> {
         match known {
             Some(known) => known.map_err(|error| RecordError::PreviousRun(error.into())),
             None => Ok(self.judge.judge(position, self.cancel)),
+        }
+    }
+
+    /// Writes the proof of a mate. Without its proof, the mate is unknown.
+    fn push_proof(
+        &self,
+        index: u64,
+        position: &Position,
+        mate_result: &mut MateResult,
+        processed: &mut ProcessedBlock,
+    ) {
+        match self.judge.proof(position, mate_result.verdict, index) {
+            Some(Ok(proof)) => {
+                let encoded = processed.encoded_mut(OutputKind::Proofs);
+                proof.write(encoded.open_record());
+                encoded.end_record();
+            }
+            _ if mate_result.verdict.is_mate() => {
+                let too_large = PositionVerdict::Unknown(Stop::Memory);
+                *mate_result = MateResult::new(too_large, Vec::new(), mate_result.nodes);
+            }
+            _ => {}
         }
     }
 

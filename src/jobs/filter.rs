@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use super::classify;
-use super::plan::JobPlan;
+use super::plan::{JobPlan, Product};
 use super::record_run::{BlockSummary, Completed, run_job};
 use crate::engine::job::BlockWorker;
 use crate::engine::progress::Progress;
@@ -54,7 +54,9 @@ where
     let worker_plan = Arc::clone(&plan);
     let make_worker =
         move || Ok(JudgeWorker { plan: Arc::clone(&worker_plan), judge: make_judge()? });
-    run_job(&plan, BLOCK_RECORDS, make_worker, progress, cancel)
+    // A leaf of a hard problem may take minutes, so a checkpoint follows each.
+    let block_records = if plan.product == Product::Leaves { 1 } else { BLOCK_RECORDS };
+    run_job(&plan, block_records, make_worker, progress, cancel)
 }
 
 struct JudgeWorker<J> {

@@ -48,6 +48,9 @@ pub(crate) const FILTER: &str = "filter";
 pub(crate) const DATASET: &str = "dataset";
 pub(crate) const RELABEL: &str = "relabel";
 
+/// The command that solves positions. It has shards if it splits one position.
+pub(crate) const SOLVE: &str = "solve";
+
 /// The command that plays games.
 pub(crate) const SELFPLAY: &str = "selfplay";
 

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::any_totals::AnyTotals;
-use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL, RunDescription, SELFPLAY};
+use super::identity::{DATASET, FILTER, Identity, MERGE, RELABEL, RunDescription, SELFPLAY, SOLVE};
 use super::run_name::RunName;
 use crate::error::Error;
 use crate::records::account::{InputIdentity, OutputEntry, read, to_json};
@@ -110,7 +110,7 @@ impl ManifestHead {
 
     /// Whether the command can have shards.
     pub fn can_have_shards(&self) -> bool {
-        matches!(&*self.command, FILTER | DATASET | RELABEL | SELFPLAY | MERGE)
+        matches!(&*self.command, FILTER | DATASET | RELABEL | SOLVE | SELFPLAY | MERGE)
     }
 }
 

@@ -166,7 +166,7 @@ impl MergePlan {
 }
 
 /// An error that lists the problems, each on its own line.
-fn cannot_merge(folder: &Path, problems: &[Error]) -> Error {
+pub(super) fn cannot_merge(folder: &Path, problems: &[Error]) -> Error {
     let problems: String =
         shortened(problems).iter().flat_map(|problem| ["\n  ", problem]).collect();
     Error::invalid(format!("the shards in {} cannot be merged:{problems}", folder.display()))

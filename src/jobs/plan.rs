@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use super::identity::{DATASET, FILTER, RELABEL};
+use super::identity::{DATASET, FILTER, RELABEL, SOLVE};
 use super::previous_run::PreviousRun;
 use super::record_totals::output_kinds;
 use super::run_files::{RunFiles, RunRequest};
@@ -27,6 +27,7 @@ use crate::records::selection::{Selection, select_records};
 use crate::records::shard::Shard;
 use crate::records::sink::OutputPlan;
 use crate::records::source::{Input, InputLocation, InputRange, OffsetTable};
+use crate::storage::table::TableFormat;
 
 /// The user's request, not yet checked.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +83,8 @@ pub enum Product {
     Records(FormatName),
     /// A table of solved positions with one row per record.
     Rows(DatasetSettings),
+    /// Verdicts and proofs of the leaves of a position.
+    Leaves,
     /// Records in this format with new evaluations.
     Evaluated(FormatName),
 }
@@ -97,6 +100,9 @@ impl Product {
         let first = inputs.first().ok_or_else(Error::no_input)?;
         if let Some(dataset) = settings.dataset {
             return check_table_format(dataset.format).map(|()| Self::Rows(dataset));
+        }
+        if settings.split.is_some() {
+            return Ok(Self::Leaves);
         }
         let to = output_format(first, inputs, to)?;
         opening::check_encodings(inputs, to.format, |input| {
@@ -120,6 +126,7 @@ impl Product {
         match self {
             Self::Records(_) => FILTER,
             Self::Rows(_) => DATASET,
+            Self::Leaves => SOLVE,
             Self::Evaluated(_) => RELABEL,
         }
     }
@@ -130,6 +137,7 @@ impl fmt::Display for Product {
         match self {
             Self::Records(to) | Self::Evaluated(to) => to.fmt(f),
             Self::Rows(dataset) => dataset.format.fmt(f),
+            Self::Leaves => TableFormat::Jsonl.fmt(f),
         }
     }
 }
@@ -268,7 +276,7 @@ fn output_plans(
                 deferred_table: dataset.format.deferred_table(&SOLVED_POSITIONS),
                 ..plain
             },
-            Product::Records(_) | Product::Rows(_) | Product::Evaluated(_) => plain,
+            _ => plain,
         }
     };
     let Settings { mated, unknown, on_error, .. } = *settings;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::jobs::identity::{Identity, RETRY_UNKNOWN, RunDescription};
 use crate::jobs::plan::{JobPlan, Product};
-use crate::jobs::settings::{MatedPolicy, RelabelSettings, UnknownPolicy};
+use crate::jobs::settings::{MatedPolicy, RelabelSettings, SplitSettings, UnknownPolicy};
 use crate::mate::judge::MateSettings;
 use crate::records::account::InputIdentity;
 use crate::records::bad_record::BadPolicy;
@@ -53,6 +53,7 @@ pub(crate) enum ProductSettings<'a> {
         split: String,
         tsume_plies: bool,
     },
+    Leaves(Option<&'a SplitSettings>),
     Evaluated {
         #[serde(flatten)]
         relabel: Option<&'a RelabelSettings>,
@@ -72,6 +73,7 @@ pub(crate) fn effective_settings(plan: &JobPlan) -> Map<String, Value> {
             split: dataset.shares.to_string(),
             tsume_plies: dataset.tsume_plies,
         },
+        Product::Leaves => ProductSettings::Leaves(settings.split.as_ref()),
         Product::Evaluated(_) => ProductSettings::Evaluated {
             relabel: settings.relabel.as_ref(),
             fill: settings.fill.to_string(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::checkpoint::RunProgress;
-use super::identity::{DATASET, FILTER, MERGE, RELABEL, RunDescription};
+use super::identity::{DATASET, FILTER, MERGE, RELABEL, RunDescription, SOLVE};
 use super::manifest::{Manifest, Totals, per_s};
 use super::settings::{MatedPolicy, UnknownPolicy};
 use crate::error::Error;
@@ -86,10 +86,12 @@ impl RecordTotals {
             OutputKind::Mated => counts.mated.split,
             OutputKind::MatedLines => counts.mated.all(),
             OutputKind::Unknown => counts.unknown.split,
-            // A dataset has a row for unknown positions too, and no list of them.
-            OutputKind::UnknownLines if counts.rows > 0 || command == DATASET => 0,
+            // A table has a row for unknown positions too, and no list of them.
+            OutputKind::UnknownLines if counts.rows > 0 || writes_rows(command) => 0,
             OutputKind::UnknownLines => counts.verdicts.unknown.values().sum(),
             OutputKind::Rows => counts.rows,
+            OutputKind::Proofs if command == SOLVE => counts.verdicts.win + counts.verdicts.loss,
+            OutputKind::Proofs => 0,
             OutputKind::Quarantine | OutputKind::QuarantineLines => counts.bad.quarantined,
         }
     }
@@ -160,20 +162,27 @@ pub(crate) fn output_kinds(
     unknown: UnknownPolicy,
     on_error: BadPolicy,
 ) -> impl Iterator<Item = OutputKind> {
-    let (writes_rows, divides_by_verdict) = (command == DATASET, divides_by_verdict(command));
+    let (writes_rows, divides_by_verdict) = (writes_rows(command), divides_by_verdict(command));
+    let writes_proofs = command == SOLVE;
     OutputKind::ALL.into_iter().filter(move |kind| match kind {
         OutputKind::Kept => !writes_rows,
         OutputKind::MatedLines | OutputKind::UnknownLines => divides_by_verdict,
         OutputKind::Mated => divides_by_verdict && mated == MatedPolicy::Split,
         OutputKind::Unknown => divides_by_verdict && unknown == UnknownPolicy::Split,
         OutputKind::Rows => writes_rows,
+        OutputKind::Proofs => writes_proofs,
         OutputKind::Quarantine | OutputKind::QuarantineLines => on_error == BadPolicy::Quarantine,
     })
 }
 
+/// Whether a command writes a row for each record.
+fn writes_rows(command: &str) -> bool {
+    command == DATASET || command == SOLVE
+}
+
 /// Whether a command divides records by verdict.
 fn divides_by_verdict(command: &str) -> bool {
-    command != DATASET && command != RELABEL
+    !writes_rows(command) && command != RELABEL
 }
 
 /// Checks that the manifest lists exactly the outputs that the settings request, each once. A merge has one output.

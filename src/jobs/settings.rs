@@ -32,6 +32,8 @@ pub struct Settings {
     pub fill: Fill,
     /// Writes a table instead of records. Then `mated`, `unknown` and `fill` have no effect.
     pub dataset: Option<DatasetSettings>,
+    /// The position whose leaves the records are. Writes their verdicts and proofs instead of records.
+    pub split: Option<SplitSettings>,
     /// Gives records new evaluations instead of searching for mates.
     pub relabel: Option<RelabelSettings>,
     /// Number of threads. 0 uses all cores.
@@ -76,6 +78,16 @@ pub struct DatasetSettings {
     pub shares: Shares,
     /// Whether to measure mates also as tsume problems count them, without futile interpositions.
     pub tsume_plies: bool,
+}
+
+/// The position that [`SplitTree`](crate::mate::split::SplitTree) splits.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct SplitSettings {
+    /// The position as SFEN.
+    pub sfen: String,
+    /// Number of its first plies.
+    #[serde(rename = "split")]
+    pub plies: u16,
 }
 
 /// The settings of new evaluations.

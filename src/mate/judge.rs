@@ -143,6 +143,16 @@ pub trait PositionJudge {
     /// The king to be mated must be present. The position is unchanged on return.
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult;
 
+    /// The proof of the last mate, see [`Judge::proof`]. `None` if this judge keeps no proofs.
+    fn proof(
+        &self,
+        _position: &Position,
+        _verdict: PositionVerdict,
+        _index: u64,
+    ) -> Option<Result<ProofText, TooManySteps>> {
+        None
+    }
+
     /// All memo hits of this judge.
     fn memo_hits(&self) -> MemoHits {
         MemoHits::default()
@@ -362,6 +372,15 @@ impl Judge {
 impl PositionJudge for Judge {
     fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult {
         Self::judge(self, position, cancel)
+    }
+
+    fn proof(
+        &self,
+        position: &Position,
+        verdict: PositionVerdict,
+        index: u64,
+    ) -> Option<Result<ProofText, TooManySteps>> {
+        Self::proof(self, position, verdict, index)
     }
 }
 

@@ -25,6 +25,8 @@ pub enum OutputKind {
     UnknownLines,
     /// Solved positions, as rows of a table.
     Rows,
+    /// Proofs of mates without the first and the last line of a proof file.
+    Proofs,
     /// Bytes of the bad records.
     Quarantine,
     /// Location and error of each bad record, one JSON line each.
@@ -36,13 +38,14 @@ pub(crate) const BAD: &str = "bad";
 
 impl OutputKind {
     /// All kinds.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Kept,
         Self::Mated,
         Self::MatedLines,
         Self::Unknown,
         Self::UnknownLines,
         Self::Rows,
+        Self::Proofs,
         Self::Quarantine,
         Self::QuarantineLines,
     ];
@@ -58,6 +61,7 @@ impl OutputKind {
             Self::MatedLines => ".mated.jsonl".to_owned(),
             Self::UnknownLines if is_json_lines => ".unknown.stops".to_owned(),
             Self::UnknownLines => ".unknown.jsonl".to_owned(),
+            Self::Proofs => ".proofs".to_owned(),
             Self::Quarantine => ".quarantine.bin".to_owned(),
             Self::QuarantineLines if is_json_lines => ".quarantine.reasons".to_owned(),
             Self::QuarantineLines => ".quarantine.jsonl".to_owned(),

@@ -53,6 +53,7 @@ mod signals;
 mod solve;
 mod solve_one;
 mod source;
+mod split_search;
 mod stats;
 mod text_records;
 mod unnamed_formats;

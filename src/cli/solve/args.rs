@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use super::one::NODES_OF_ONE;
 use super::output::{MateFormat, Output};
+use super::split::SplitArgs;
 use crate::cli::exit::Usage;
 use crate::cli::option::{LanguageArgs, location, seconds, threads, whole_number, word};
 use crate::cli::progress::ProgressMode;
@@ -44,6 +45,7 @@ use crate::solver::MAX_PLIES;
 #[command(mut_arg("nodes", |arg| arg.help(nodes_help())))]
 #[command(mut_arg("hash_mb", |arg| arg.help(hash_help())))]
 #[command(mut_arg("when_hopeless", |arg| arg.help(WHEN_HOPELESS_HELP)))]
+#[command(group(ArgGroup::new("files").args(["proof", "split"])))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 #[command(override_usage = "kyokumen solve [OPTIONS] [SFEN | FILE | -]")]
 #[command(after_long_help = "\
@@ -56,6 +58,7 @@ Examples:
   kyokumen solve --all=line \"SFEN\"
   kyokumen solve --all=line problem.kif --to html > problem.html
   kyokumen solve --shortest --proof proofs.zst problems.sfen
+  kyokumen solve --split 2 -o out --shard 3/10 \"SFEN\"
 
 Exit status:
   0  success
@@ -119,8 +122,11 @@ pub(in crate::cli) struct SolveArgs {
     #[arg(long, value_name = "FILE", value_parser = location())]
     pub(super) proof: Option<PathBuf>,
 
-    /// Replace an existing proof file
-    #[arg(long, requires = "proof")]
+    #[command(flatten)]
+    pub(super) split: SplitArgs,
+
+    /// Replace existing outputs
+    #[arg(long, requires = "files")]
     pub(super) force: bool,
 
     /// Write the mates to standard output as game records (kif and ki2 in Shift JIS, kifu and ki2u in UTF-8, csa, jkf,

@@ -92,7 +92,7 @@ pub(super) const NODES_OF_ONE: u64 = 1 << 22;
 
 /// Other defaults than for a collection: the maximum depth, [`NODES_OF_ONE`] or with `--time` no node limit, and
 /// [`WhenHopeless::GoOn`].
-fn settings(args: &SolveArgs) -> anyhow::Result<MateSettings> {
+pub(super) fn settings(args: &SolveArgs) -> anyhow::Result<MateSettings> {
     let mut search = args.search;
     search.depth = search.depth.or(Some(MAX_PLIES));
     search.nodes = search.nodes.or(Some(args.time.map_or(NODES_OF_ONE, |_| u64::MAX)));
