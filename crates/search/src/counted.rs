@@ -13,15 +13,19 @@ use super::limits::{Limits, WhenHopeless};
 use super::observer::SearchObserver;
 use super::proof::ProofOf;
 use super::restricted::{Restricted, Restrictions};
-use super::search_result::Resumable;
+use super::search_result::{Resumable, SearchResult, shorten};
+use super::team::SharedGame;
 use super::verdict::{Stats, Stop, Verdict};
 
 /// Minimum of the node limit, for proofs that took fewer nodes.
-const MIN_NODES: u64 = 4_000;
+const MIN_NODES: u64 = 8_000;
 
 /// The search for the lower bound gets the node limit divided by this number. The search, the check of its proof and
 /// the searches for a shorter proof may each take as much.
 const SEARCHES_PER_BOUND: u64 = 3;
+
+/// The search for a shorter proof may take the node limit divided by this number.
+const SHARE_OF_SHORTENING: u64 = 4;
 
 /// Each search of [`Resuming`] may take the remaining nodes divided by this number.
 const MIN_PROVER_SEARCHES: u64 = 16;
@@ -40,7 +44,7 @@ pub struct CountedPlies<M> {
     pub nodes: u64,
 }
 
-impl<G: Game + Clone> DfPn<G> {
+impl<G: SharedGame> DfPn<G> {
     /// The length of the last proof, which must be about the position of `game`, without futile defences. Mates that
     /// are shorter by this count are sought. This takes about twice `nodes`, the nodes of the proof. `None` without a
     /// proof, or if there are too many positions to measure.
@@ -61,60 +65,96 @@ impl<G: Game + Clone> DfPn<G> {
 
     fn count(
         &mut self,
-        proof: &ProofOf<G>,
+        first: &ProofOf<G>,
         conceding: &mut DfPn<Restricted<G>>,
         game: &mut G,
         nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
     ) -> Option<CountedPlies<G::Move>> {
-        let (plies, line) = proof.without_futile(game)?;
+        let nodes_before = self.search().nodes();
+        let shortened = self.shortened(first, game, nodes - nodes / SHARE_OF_SHORTENING, observer);
+        let used = self.search().nodes() - nodes_before;
+        let proofs = || [shortened.as_ref(), Some(first)].into_iter().flatten();
+        let lengths = proofs().filter_map(|proof| proof.without_futile(game));
+        let (plies, line) = lengths.min_by_key(|(plies, _)| *plies)?;
+        let mut best = CountedPlies { plies, line, is_least: false, nodes: used };
         let Some(fewer) = plies.checked_sub(G::PLIES_APART) else {
-            return Some(CountedPlies { plies, line, is_least: true, nodes: 0 });
+            return Some(CountedPlies { is_least: true, ..best });
         };
         let limits = Limits {
             depth_plies: fewer,
-            nodes: nodes / SEARCHES_PER_BOUND,
+            nodes: (nodes - used.min(nodes)) / SEARCHES_PER_BOUND,
             when_hopeless: WhenHopeless::GoOn,
         };
         let mut bound = Restricted::new(game.clone(), Restrictions::conceding());
         let (solved, is_shortest) = conceding.solve_shortest(&mut bound, limits, observer);
-        let searched = solved.stats.nodes;
+        best.nodes += solved.stats.nodes;
         let Some(conceding_proof) = conceding.proof() else {
-            let is_least =
+            best.is_least =
                 matches!(solved.verdict, Verdict::Disproven | Verdict::Unknown(Stop::Depth));
-            return Some(CountedPlies { plies, line, is_least, nodes: searched });
+            return Some(best);
         };
         let lower_bound = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
-        let mut prover = Resuming { search: self, observer, nodes_left: nodes };
-        let extra_proofs =
-            ExtraProofs { conceding_proof, proofs_found: Vec::new(), prover: &mut prover };
-        let shorter = proof.shorter_line(extra_proofs, game, lower_bound, plies);
-        let (plies, line) = shorter.unwrap_or((plies, line));
-        let nodes = searched + (nodes - prover.nodes_left);
-        Some(CountedPlies { plies, line, is_least: is_shortest && plies == lower_bound, nodes })
+        let nodes_left = nodes.saturating_sub(best.nodes);
+        let mut prover = Resuming { search: self.search(), observer, nodes_left };
+        for proof in proofs() {
+            let extra_proofs =
+                ExtraProofs { conceding_proof, proofs_found: Vec::new(), prover: &mut prover };
+            let shorter = proof.shorter_line(extra_proofs, game, lower_bound, best.plies);
+            (best.plies, best.line) = shorter.unwrap_or((best.plies, best.line));
+        }
+        best.nodes += nodes_left - prover.nodes_left;
+        best.is_least = is_shortest && best.plies == lower_bound;
+        Some(best)
+    }
+
+    /// The search that found the last proof: of the team, or of one thread.
+    fn search(&mut self) -> &mut dyn Resumable<G> {
+        match &mut self.team {
+            Some(team) => team,
+            None => &mut self.descent,
+        }
+    }
+
+    /// A proof with fewer plies than this one, found with at most `nodes`.
+    fn shortened(
+        &mut self,
+        proof: &ProofOf<G>,
+        game: &mut G,
+        nodes: u64,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> Option<ProofOf<G>> {
+        let line = proof.line(game);
+        let plies = line.len();
+        let search = self.search();
+        let stats = Stats { nodes: search.nodes(), ..Stats::default() };
+        let solved = SearchResult { verdict: Verdict::Proven, line, stats };
+        let limits = Limits::new(0, nodes);
+        let mut found = None;
+        let (solved, _) = shorten(search, &mut found, game, limits, solved, observer);
+        found.filter(|_| solved.line.len() < plies)
     }
 }
 
-/// A prover that continues the search which found the proof, with its table. After a search on several threads, this is
-/// the table of the first thread from before the others joined.
+/// A prover that continues the search which found the proof, with its table.
 struct Resuming<'a, G: Game> {
-    search: &'a mut DfPn<G>,
+    search: &'a mut dyn Resumable<G>,
     observer: &'a dyn SearchObserver<G::Move>,
     nodes_left: u64,
 }
 
 impl<G: Game> Prover<G> for Resuming<'_, G> {
     fn prove(&mut self, game: &mut G, plies: u16) -> Option<ProofOf<G>> {
-        let descent: &mut dyn Resumable<G> = &mut self.search.descent;
-        let nodes_before = descent.nodes();
+        let search = &mut *self.search;
+        let nodes_before = search.nodes();
         let max_nodes = nodes_before + self.nodes_left / MIN_PROVER_SEARCHES;
-        descent.set_node_limit(max_nodes);
-        let found = descent.search_within(game, plies, self.observer).ok().flatten();
+        search.set_node_limit(max_nodes);
+        let found = search.search_within(game, plies, self.observer).ok().flatten();
         let proof = found.and_then(|plies| {
             let mut stats = Stats::default();
-            descent.checked_proof(game, plies, max_nodes, self.observer, &mut stats).ok()
+            search.checked_proof(game, plies, max_nodes, self.observer, &mut stats).ok()
         });
-        self.nodes_left = self.nodes_left.saturating_sub(descent.nodes() - nodes_before);
+        self.nodes_left = self.nodes_left.saturating_sub(search.nodes() - nodes_before);
         proof
     }
 }

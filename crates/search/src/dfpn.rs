@@ -10,6 +10,7 @@ use super::observer::SearchObserver;
 use super::proof::{Proof, ProofOf};
 use super::search_result::{SearchResult, checked_result, shorten};
 use super::table::Table;
+use super::team::Team;
 use super::verdict::Stop;
 
 /// The version of the search. It changes if the same position and limits can give a different verdict, line or node
@@ -36,6 +37,8 @@ pub const SOLVER_VERSION: u32 = 7;
 pub struct DfPn<G: Game> {
     pub(super) descent: Descent<G, Table<G::Hand>>,
     pub(super) proof: Option<ProofOf<G>>,
+    /// The threads of the last search, if several took part. Their table has what the search found.
+    pub(super) team: Option<Team<G>>,
     pub(super) table: TableSize,
 }
 
@@ -55,7 +58,12 @@ impl<G: Game> DfPn<G> {
     pub fn try_new(table: TableSize) -> Result<Self, TableError> {
         let half = table.bytes() / 2;
         let descent = Table::new(half).and_then(|entries| Descent::new(entries, half));
-        Ok(Self { descent: descent.map_err(|_| TableError(table))?, proof: None, table })
+        Ok(Self {
+            descent: descent.map_err(|_| TableError(table))?,
+            proof: None,
+            team: None,
+            table,
+        })
     }
 
     /// Searches a position. A proof is checked, and the line is taken from it. The search stops with
@@ -86,6 +94,7 @@ impl<G: Game> DfPn<G> {
 
     pub(super) fn start(&mut self, game: &G, limits: Limits) {
         self.proof = None;
+        self.team = None;
         self.descent.table.start(limits.nodes, game.hand());
         self.descent.start(limits);
     }

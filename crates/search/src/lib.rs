@@ -21,6 +21,7 @@ mod proof;
 mod restricted;
 mod search_result;
 mod shared_table;
+mod shortening;
 pub mod solver;
 mod table;
 mod team;

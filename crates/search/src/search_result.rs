@@ -2,11 +2,13 @@
 //! and for several.
 
 use kyokumen_game::Game;
+use rustc_hash::FxHashMap;
 
 use super::descent::Value;
 use super::limits::Limits;
 use super::observer::SearchObserver;
 use super::proof::ProofOf;
+use super::shortening::Shortening;
 use super::verdict::{Stats, Stop, Verdict};
 
 /// The result of one search.
@@ -77,41 +79,25 @@ pub(super) fn checked_result<G: Game>(
     SearchResult { verdict, line, stats }
 }
 
-/// Searches for shorter and shorter proofs than the one of `solved`. All these searches together have the node limit of
-/// `limits`. Each search gets a depth limit below the last length, until there is no proof within it (iterative
-/// deepening from above). The second value is whether the last proof is proven to be the shortest; `false` without a
-/// proof.
+/// Searches for shorter proofs than the one of `solved`, see [`Shortening`]. All these searches together have the node
+/// limit of `limits`. The second value is whether the last proof is proven to be the shortest; `false` without a proof.
 pub(super) fn shorten<G: Game>(
-    search: &mut impl Resumable<G>,
+    search: &mut (impl Resumable<G> + ?Sized),
     stored_proof: &mut Option<ProofOf<G>>,
     game: &mut G,
     limits: Limits,
-    mut solved: SearchResult<G::Move>,
+    solved: SearchResult<G::Move>,
     observer: &dyn SearchObserver<G::Move>,
 ) -> (SearchResult<G::Move>, bool) {
     if solved.verdict != Verdict::Proven {
         return (solved, false);
     }
     let max_nodes = solved.stats.nodes.saturating_add(limits.nodes);
-    let is_shortest = loop {
-        let plies = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
-        let Some(fewer) = plies.checked_sub(G::PLIES_APART) else { break true };
-        search.set_node_limit(max_nodes);
-        let shorter = match search.search_within(game, fewer, observer) {
-            Err(_) => break false,
-            Ok(None) => break true,
-            Ok(Some(plies)) => plies,
-        };
-        let mut stats = Stats::default();
-        match search.checked_proof(game, shorter, max_nodes, observer, &mut stats) {
-            Err(_) => break false,
-            Ok(proof) => {
-                solved.line = stored_proof.insert(proof).line(game);
-                solved.stats.proof_positions = stats.proof_positions;
-                solved.stats.rebuilt += stats.rebuilt;
-            }
-        }
-    };
+    let tried = FxHashMap::default();
+    let mut shortening = Shortening { search, stored_proof, observer, max_nodes, solved, tried };
+    // An error is a limit, which leaves open whether there is a shorter proof.
+    let is_shortest = shortening.run(game).is_ok();
+    let Shortening { search, mut solved, .. } = shortening;
     solved.stats.nodes = search.nodes();
     (solved, is_shortest)
 }

@@ -49,7 +49,27 @@ impl<G: SharedGame> DfPn<G> {
         limits: Limits,
         observer: &dyn SearchObserver<G::Move>,
     ) -> SearchResult<G::Move> {
-        self.solve_joined(threads, game, limits, observer).0
+        if threads.count.get() == 1 || limits.nodes <= threads.nodes_alone {
+            return self.solve(game, limits, observer);
+        }
+        self.start(game, limits);
+        let (nodes, is_stopped) = (Cell::new(0), Cell::new(false));
+        let alone = Alone { observer, nodes, max_nodes: threads.nodes_alone, is_stopped };
+        let searched = self.descent.search_root(game, &alone);
+        if searched.as_ref().err() != Some(&Stop::Cancelled) || alone.is_stopped.get() {
+            return self.checked_result(game, limits.nodes_with_check(), searched, observer);
+        }
+        let Some(mut team) =
+            Team::continuing(&self.descent, limits, self.table, threads.count.get())
+        else {
+            self.descent.set_node_limit(limits.nodes);
+            let searched = self.descent.search_root(game, observer);
+            return self.checked_result(game, limits.nodes_with_check(), searched, observer);
+        };
+        let searched = team.search(game, observer);
+        let max_nodes = limits.nodes_with_check();
+        let team = self.team.insert(team);
+        checked_result(team, &mut self.proof, game, max_nodes, searched, observer)
     }
 
     /// As [`Self::solve_shortest`], on several threads if the search takes long.
@@ -60,49 +80,10 @@ impl<G: SharedGame> DfPn<G> {
         limits: Limits,
         observer: &dyn SearchObserver<G::Move>,
     ) -> (SearchResult<G::Move>, bool) {
-        match self.solve_joined(threads, game, limits, observer) {
-            (solved, None) => self.shorten(game, limits, solved, observer),
-            (solved, Some(mut team)) => {
-                shorten(&mut team, &mut self.proof, game, limits, solved, observer)
-            }
+        let solved = self.solve_on(threads, game, limits, observer);
+        match &mut self.team {
+            Some(team) => shorten(team, &mut self.proof, game, limits, solved, observer),
+            None => self.shorten(game, limits, solved, observer),
         }
-    }
-
-    /// The result, and the team of threads if the others have joined.
-    fn solve_joined(
-        &mut self,
-        threads: Threads,
-        game: &mut G,
-        limits: Limits,
-        observer: &dyn SearchObserver<G::Move>,
-    ) -> (SearchResult<G::Move>, Option<Team<G>>) {
-        if threads.count.get() == 1 || limits.nodes <= threads.nodes_alone {
-            return (self.solve(game, limits, observer), None);
-        }
-        self.start(game, limits);
-        let (nodes, is_stopped) = (Cell::new(0), Cell::new(false));
-        let alone = Alone { observer, nodes, max_nodes: threads.nodes_alone, is_stopped };
-        let searched = self.descent.search_root(game, &alone);
-        if searched.as_ref().err() != Some(&Stop::Cancelled) || alone.is_stopped.get() {
-            return (
-                self.checked_result(game, limits.nodes_with_check(), searched, observer),
-                None,
-            );
-        }
-        let Some(mut team) =
-            Team::continuing(&self.descent, limits, self.table, threads.count.get())
-        else {
-            self.descent.set_node_limit(limits.nodes);
-            let searched = self.descent.search_root(game, observer);
-            return (
-                self.checked_result(game, limits.nodes_with_check(), searched, observer),
-                None,
-            );
-        };
-        let searched = team.search(game, observer);
-        let max_nodes = limits.nodes_with_check();
-        let solved =
-            checked_result(&mut team, &mut self.proof, game, max_nodes, searched, observer);
-        (solved, Some(team))
     }
 }
