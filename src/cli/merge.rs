@@ -14,7 +14,6 @@ use super::report::records;
 use super::{dataset, filter, relabel, selfplay};
 use crate::cli::exit::ExitStatus;
 use crate::cli::progress::ProgressMode;
-use crate::error::Error;
 use crate::jobs::any_totals::AnyTotals;
 use crate::jobs::join::{JoinPlan, JoinReport, join};
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
@@ -32,7 +31,7 @@ use crate::storage::signals::Interrupt;
 /// The joined file equals the output of an unsharded run. A manifest next to it names the manifests of the shards.
 ///
 /// The shards of `kyokumen solve --split` are joined into the verdict on the position and a proof file for `kyokumen
-/// verify --proof`. Without a mate, the file contains no proof.
+/// verify --proof`. Without a mate, the file contains no proof. This file has no manifest.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -58,8 +57,8 @@ pub(super) struct MergeArgs {
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
 
-    /// Which outputs of the shards to join; the table of `dataset` is `rows` [default: kept, or
-    /// after `solve --split` proofs]
+    /// Which outputs of the shards to join; the table of `dataset` is `rows` [default: kept; proofs after `solve
+    /// --split`]
     #[arg(long, value_name = "kept|mated|mated_lines|unknown|unknown_lines|rows|proofs|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
     stream: Option<OutputKind>,
 
@@ -79,7 +78,7 @@ pub(super) struct MergeArgs {
 
 pub(super) fn call(args: MergeArgs) -> anyhow::Result<Call> {
     let request = args.request();
-    if let Some(plan) = split_position(&request)? {
+    if let Some(plan) = JoinPlan::new(&request)? {
         return Ok(Call::returning(move |caller| Ok(join(&plan, caller.cancel)?)));
     }
     let plan = MergePlan::new(request)?;
@@ -93,7 +92,7 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
     let (output, progress) = (args.output.clone(), args.progress);
     json_lines::set_output(&output);
     let request = args.request();
-    let split = split_position(&request)?;
+    let split = JoinPlan::new(&request)?;
     let interrupt = Interrupt::watch().context("cannot watch for signals")?;
     if let Some(plan) = split {
         let report = join(&plan, &interrupt.cancel());
@@ -127,17 +126,8 @@ pub(super) fn run(args: MergeArgs) -> anyhow::Result<ExitStatus> {
 impl MergeArgs {
     fn request(self) -> MergeRequest {
         let Self { folder, output, to, stream, name, force, progress: _ } = self;
-        let kind = stream.unwrap_or(OutputKind::Kept);
-        MergeRequest { folder, name, kind, output, to, force }
+        MergeRequest { folder, name, kind: stream, output, to, force }
     }
-}
-
-/// The plan to join a split position, if the request is about one.
-fn split_position(request: &MergeRequest) -> Result<Option<JoinPlan>, Error> {
-    if !matches!(request.kind, OutputKind::Kept | OutputKind::Proofs) {
-        return Ok(None);
-    }
-    JoinPlan::new(request)
 }
 
 /// The verdict on a split position.

@@ -12,14 +12,18 @@ use serde::{Deserialize, Serialize};
 use super::filter::filter_with;
 use super::plan::JobPlan;
 use super::record_run::Completed;
+use super::run_name::LOCK_SUFFIX;
 use super::solved_positions::stop;
 use crate::engine::progress::Progress;
 use crate::error::{Error, ErrorKind};
 use crate::mate::judge::{Judge, MateResult};
-use crate::mate::split::SplitTree;
+use crate::mate::split::{SplitTree, SplitValue};
 use crate::records::sink::Partial;
 use crate::shogi::Position;
-use crate::storage::files;
+use crate::storage::lock::LockOwner;
+use crate::storage::path_text::path_of;
+use crate::storage::quantity::quantity;
+use crate::storage::{files, platform};
 
 /// Name of the file of the leaves. Its stem is the base name of the outputs.
 const LEAVES_FILE: &str = "leaves.sfen";
@@ -55,13 +59,21 @@ impl LeafRow<'_> {
 ///
 /// # Errors
 /// [`Error`] if the first plies decide the position, if the file cannot be written, or if it exists with other leaves
-/// and `force` is not set.
+/// and `force` is not set or a process writes outputs to the folder.
 pub fn write_leaves(tree: &SplitTree, folder: &Path, force: bool) -> Result<PathBuf, Error> {
     let leaves = tree.leaves();
     if leaves.is_empty() {
-        return Err(Error::usage(
-            "these first plies already decide the position, so there is nothing to split",
-        ));
+        let verdict = match tree.value(|_| SplitValue::Unknown) {
+            SplitValue::Mate(plies) => format!("win within {}", quantity(plies, "ply")),
+            SplitValue::NoMate | SplitValue::Unknown => "no mate".to_owned(),
+        };
+        let plies = match tree.plies() {
+            1 => "first ply already decides".to_owned(),
+            plies => format!("first {plies} plies already decide"),
+        };
+        return Err(Error::usage(format!(
+            "the {plies} the position ({verdict}); solve it without a split"
+        )));
     }
     if files::is_object(folder) {
         return Err(Error::usage("a split position needs a local folder for its outputs"));
@@ -96,13 +108,24 @@ pub fn write_leaves(tree: &SplitTree, folder: &Path, force: bool) -> Result<Path
 fn is_written(path: &Path, text: &str, force: bool) -> Result<bool, Error> {
     match files::read(path) {
         Ok(known) if known == text.as_bytes() => Ok(true),
-        Ok(_) if force => Ok(false),
+        Ok(_) if force => check_unlocked(platform::folder_of(path)).map(|()| false),
         Ok(_) => Err(Error::exists(format!(
             "{} has the leaves of another position or of other plies; choose another folder",
             path.display()
         ))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(Error::io("read", path, error)),
+    }
+}
+
+/// Checks that no process writes outputs to a folder. It could be solving the leaves.
+fn check_unlocked(folder: &Path) -> Result<(), Error> {
+    let names =
+        files::names_in(folder).map_err(|error| Error::io("read the folder", folder, error))?;
+    let mut locks = names.iter().filter(|name| name.ends_with(LOCK_SUFFIX));
+    match locks.find(|name| LockOwner::read(&folder.join(path_of(name))).is_some()) {
+        Some(lock) => Err(Error::busy(folder.join(path_of(lock.trim_end_matches(LOCK_SUFFIX))))),
+        None => Ok(()),
     }
 }
 

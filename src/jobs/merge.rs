@@ -41,8 +41,8 @@ pub struct MergeRequest {
     pub folder: PathBuf,
     /// Base name of the run. Needed if the folder contains several runs.
     pub name: Option<String>,
-    /// The output to merge.
-    pub kind: OutputKind,
+    /// The output to merge. `None` for the kept records; of a split position for the proofs.
+    pub kind: Option<OutputKind>,
     /// The file to write.
     pub output: PathBuf,
     /// Fails if the shards have another format. `None` accepts any.
@@ -98,6 +98,7 @@ impl MergePlan {
     /// [`Error`]. If shards are missing or do not belong together, it lists all problems.
     pub fn new(request: MergeRequest) -> Result<Self, Error> {
         let MergeRequest { folder, name, kind, output, to, force } = request;
+        let kind = kind.unwrap_or(OutputKind::Kept);
         let set = ShardSet::in_folder(&folder, name.as_deref())?;
         let problems = set.problems()?;
         if !problems.is_empty() {

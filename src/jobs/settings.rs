@@ -81,7 +81,7 @@ pub struct DatasetSettings {
 }
 
 /// The position that [`SplitTree`](crate::mate::split::SplitTree) splits.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SplitSettings {
     /// The position as SFEN.
     pub sfen: String,

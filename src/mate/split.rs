@@ -4,15 +4,20 @@
 //! Moves come from the rule-book move generator [`plain`], as in the check of proofs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::Error;
 use crate::format::ContentHash;
 use crate::format::proof_file::{
-    ProofClaim, ProofHead, ProofStep, ProofText, TooManySteps, parse_step,
+    MAX_PROOF_STEPS, ProofClaim, ProofHead, ProofStep, ProofText, TooManySteps, parse_step,
 };
 use crate::shogi::{Move, Position, plain};
+use crate::storage::quantity::separated_quantity;
 
-/// Largest number of positions after a ply. A shard keeps all of them in memory.
+/// Largest number of first plies.
+pub const MAX_SPLIT_PLIES: u16 = 64;
+
+/// Largest number of positions. A shard keeps all of them in memory.
 const MAX_POSITIONS: usize = 1 << 18;
 
 /// The positions of the first plies: after all checks of the side to move, and after all replies.
@@ -38,12 +43,23 @@ pub enum SplitValue {
     Unknown,
 }
 
+impl SplitValue {
+    /// The value of a move from the value of the position after it.
+    const fn after_move(self) -> Self {
+        match self {
+            Self::Mate(plies) => Self::Mate(plies.saturating_add(1)),
+            Self::NoMate | Self::Unknown => self,
+        }
+    }
+}
+
 impl SplitTree {
     /// Makes all checks and all replies of the first `plies` plies.
     ///
     /// # Errors
-    /// [`Error`] if the positions after a ply are too many.
-    pub fn new(root: &Position, plies: u16) -> Result<Self, Error> {
+    /// [`Error`] if there are too many positions, or if `cancel` is set meanwhile.
+    pub fn new(root: &Position, plies: u16, cancel: &AtomicBool) -> Result<Self, Error> {
+        let mut left = MAX_POSITIONS;
         let mut layers = vec![vec![Node { position: root.clone(), moves: Vec::new() }]];
         for ply in 0..plies {
             let mut next = Vec::new();
@@ -61,16 +77,25 @@ impl SplitTree {
                         next.push(Node { position, moves: Vec::new() });
                     }
                 }
-                if next.len() > MAX_POSITIONS {
+                if next.len() > left {
                     let ply = ply + 1;
                     return Err(Error::usage(format!(
-                        "there are more than {MAX_POSITIONS} positions after {ply} plies; split after fewer plies"
+                        "there are more than {MAX_POSITIONS} positions in the first {ply} plies; split after fewer plies"
                     )));
                 }
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(Error::interrupted());
+                }
             }
+            left -= next.len();
             layers.push(next);
         }
         Ok(Self { layers })
+    }
+
+    /// Number of the first plies.
+    pub const fn plies(&self) -> usize {
+        self.layers.len() - 1
     }
 
     /// The positions to search. The order is random, but always the same, so that shards get similar work. Positions
@@ -99,10 +124,17 @@ impl SplitTree {
         self.values(leaf)[0][0]
     }
 
-    /// Begins the proof of a mate with the steps of the first plies. `None` if there is no mate.
-    pub fn proof(&self, leaf: impl Fn(&Position) -> SplitValue) -> Option<SplitProof> {
+    /// The value of the root, if the leaves have these values, and for a mate its proof with the steps of the first plies.
+    ///
+    /// # Errors
+    /// [`Error`] if the proof is too large for a file.
+    pub fn proof(
+        &self,
+        leaf: impl Fn(&Position) -> SplitValue,
+    ) -> Result<(SplitValue, Option<SplitProof>), Error> {
         let values = self.values(leaf);
-        let SplitValue::Mate(plies) = values[0][0] else { return None };
+        let value = values[0][0];
+        let SplitValue::Mate(plies) = value else { return Ok((value, None)) };
         let root = self.layers[0][0].position.clone();
         let head = ProofHead { index: 0, claim: ProofClaim::Win, plies, root };
         let mut proof = SplitProof { head, steps: Steps::default(), leaves: HashSet::new() };
@@ -119,15 +151,17 @@ impl SplitTree {
                     SplitValue::Mate(plies) => Some((plies, m, index)),
                     SplitValue::NoMate | SplitValue::Unknown => None,
                 });
-                let (plies, m, index) = mates.min_by_key(|&(plies, ..)| plies)?;
-                proof.steps.add(ProofStep { setup: position.setup(), m, plies: plies + 1 });
-                after.insert(index);
+                if let Some((plies, m, index)) = mates.min_by_key(|&(plies, ..)| plies) {
+                    let plies = plies.saturating_add(1);
+                    proof.steps.add(ProofStep { setup: position.setup(), m, plies })?;
+                    after.insert(index);
+                }
             }
             needed = after;
         }
         let leaf = |index: usize| self.last()[index].position.to_string();
         proof.leaves = needed.into_iter().map(leaf).collect();
-        Some(proof)
+        Ok((value, Some(proof)))
     }
 
     fn last(&self) -> &[Node] {
@@ -159,10 +193,9 @@ const fn is_attack(ply: u16) -> bool {
 
 /// The value of a position from the values after the checks.
 fn best_check(checks: impl Iterator<Item = SplitValue>) -> SplitValue {
-    checks.fold(SplitValue::NoMate, |best, check| match (best, check) {
-        (SplitValue::Mate(best), SplitValue::Mate(plies)) => SplitValue::Mate(best.min(plies + 1)),
-        (mate @ SplitValue::Mate(_), _) => mate,
-        (_, SplitValue::Mate(plies)) => SplitValue::Mate(plies + 1),
+    checks.map(SplitValue::after_move).fold(SplitValue::NoMate, |best, check| match (best, check) {
+        (SplitValue::Mate(best), SplitValue::Mate(plies)) => SplitValue::Mate(best.min(plies)),
+        (mate @ SplitValue::Mate(_), _) | (_, mate @ SplitValue::Mate(_)) => mate,
         (SplitValue::NoMate, SplitValue::NoMate) => SplitValue::NoMate,
         _ => SplitValue::Unknown,
     })
@@ -170,10 +203,12 @@ fn best_check(checks: impl Iterator<Item = SplitValue>) -> SplitValue {
 
 /// The value of a position from the values after the replies. Without replies the defender is mated.
 fn best_reply(replies: impl Iterator<Item = SplitValue>) -> SplitValue {
-    replies.fold(SplitValue::Mate(0), |best, reply| match (best, reply) {
-        (SplitValue::NoMate, _) | (_, SplitValue::NoMate) => SplitValue::NoMate,
-        (SplitValue::Mate(best), SplitValue::Mate(plies)) => SplitValue::Mate(best.max(plies + 1)),
-        _ => SplitValue::Unknown,
+    replies.map(SplitValue::after_move).fold(SplitValue::Mate(0), |best, reply| {
+        match (best, reply) {
+            (SplitValue::NoMate, _) | (_, SplitValue::NoMate) => SplitValue::NoMate,
+            (SplitValue::Mate(best), SplitValue::Mate(plies)) => SplitValue::Mate(best.max(plies)),
+            _ => SplitValue::Unknown,
+        }
     })
 }
 
@@ -193,27 +228,36 @@ struct Steps {
 }
 
 impl Steps {
-    fn add(&mut self, step: ProofStep) {
+    fn add(&mut self, step: ProofStep) -> Result<(), Error> {
         let setup = step.setup.clone().with_ply(1).to_string();
         let index = *self.indices.entry(setup).or_insert(self.steps.len());
         match self.steps.get_mut(index) {
             Some(known) if step.plies < known.plies => *known = step,
             Some(_) => {}
+            None if index as u64 == MAX_PROOF_STEPS => return Err(too_many_steps(TooManySteps)),
             None => self.steps.push(step),
         }
+        Ok(())
     }
+}
+
+fn too_many_steps(_: TooManySteps) -> Error {
+    let steps = separated_quantity(MAX_PROOF_STEPS, "step");
+    Error::invalid(format!(
+        "every needed leaf is mated, but the proof has more than {steps}, the maximum of a proof file"
+    ))
 }
 
 impl SplitProof {
     /// Adds the proof of a leaf, if it is needed.
     ///
     /// # Errors
-    /// [`Error`] if a line of the proof is not a step.
+    /// [`Error`] if a line of the proof is not a step, or if the proof is too large for a file.
     pub fn add_leaf(&mut self, leaf: &ProofText) -> Result<(), Error> {
         if self.leaves.contains(&leaf.head().root.to_string()) {
             for line in leaf.lines() {
                 let step = parse_step(line).map_err(|fault| Error::invalid(fault.to_string()))?;
-                self.steps.add(step);
+                self.steps.add(step)?;
             }
         }
         Ok(())
@@ -222,10 +266,14 @@ impl SplitProof {
     /// The text of the proof. It is not checked yet.
     ///
     /// # Errors
-    /// [`TooManySteps`] if the proof is too large for a file.
-    pub fn text(self) -> Result<ProofText, TooManySteps> {
+    /// [`Error`] if the proof is too large for a file.
+    pub fn text(self) -> Result<ProofText, Error> {
         let mut text = ProofText::new(self.head);
-        self.steps.steps.into_iter().try_for_each(|step| text.push(step))?;
+        self.steps
+            .steps
+            .into_iter()
+            .try_for_each(|step| text.push(step))
+            .map_err(too_many_steps)?;
         Ok(text)
     }
 }
@@ -234,6 +282,7 @@ impl SplitProof {
 mod tests {
     use super::SplitValue::{Mate, NoMate, Unknown};
     use super::*;
+    use crate::error::ErrorKind;
 
     #[test]
     fn one_check_mates_and_every_reply_must_be_mated() {
@@ -254,11 +303,35 @@ mod tests {
     #[test]
     fn decided_positions_have_no_leaves() {
         let mate: Position = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1".parse().unwrap();
-        let tree = SplitTree::new(&mate, 2).unwrap();
+        let tree = SplitTree::new(&mate, 2, &AtomicBool::new(false)).unwrap();
         assert_eq!(tree.value(|_| Unknown), Mate(1));
         assert!(tree.leaves().is_empty());
         let quiet: Position = "4k4/9/9/9/9/9/9/9/4K4 b P2r2b4g4s4n4l17p 1".parse().unwrap();
-        let tree = SplitTree::new(&quiet, 3).unwrap();
+        let tree = SplitTree::new(&quiet, 3, &AtomicBool::new(false)).unwrap();
         assert_eq!(tree.value(|_| Unknown), NoMate, "a pawn drop in front of the king alone");
+    }
+    #[test]
+    fn a_proof_ends_at_the_largest_number_of_steps() {
+        let step = |text| parse_step(text).unwrap();
+        let first = step("step\t4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1\tG*5b\t3");
+        let known = first.setup.to_string();
+        let limit = usize::try_from(MAX_PROOF_STEPS).unwrap();
+        let steps = vec![first.clone(); limit];
+        let mut steps = Steps { steps, indices: HashMap::from([(known, 0)]) };
+        steps.add(ProofStep { plies: 1, ..first }).unwrap();
+        assert_eq!(steps.steps[0].plies, 1);
+        let other = step("step\t4k4/9/4P4/9/9/9/9/9/9 b 2G2r2b2g4s4n4l17p 1\tG*5b\t1");
+        let error = steps.add(other).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "every needed leaf is mated, but the proof has more than 1,048,576 steps, the maximum of a proof file"
+        );
+        assert_eq!(steps.steps.len(), limit);
+    }
+
+    #[test]
+    fn a_cancelled_tree_is_an_error() {
+        let cancelled = SplitTree::new(&Position::start(), 1, &AtomicBool::new(true));
+        assert!(matches!(cancelled.err().unwrap().kind(), ErrorKind::Interrupted));
     }
 }

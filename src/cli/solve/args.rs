@@ -45,7 +45,7 @@ use crate::solver::MAX_PLIES;
 #[command(mut_arg("nodes", |arg| arg.help(nodes_help())))]
 #[command(mut_arg("hash_mb", |arg| arg.help(hash_help())))]
 #[command(mut_arg("when_hopeless", |arg| arg.help(WHEN_HOPELESS_HELP)))]
-#[command(group(ArgGroup::new("files").args(["proof", "split"])))]
+#[command(group(ArgGroup::new("outputs").args(["proof", "split"])))]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate option")]
 #[command(override_usage = "kyokumen solve [OPTIONS] [SFEN | FILE | -]")]
 #[command(after_long_help = "\
@@ -89,7 +89,8 @@ pub(in crate::cli) struct SolveArgs {
 
     /// Number of threads; 0 uses all cores [default: 0]. For a collection, each thread searches its own position. For a
     /// single position, all threads search together once the search takes long (after 16384 nodes). The line, the node
-    /// count and whether the position is decided then vary between runs. Use `--threads 1` for repeatable results
+    /// count and whether the position is decided then vary between runs. Use `--threads 1` for repeatable results. With
+    /// --split, each thread searches its own leaf with its own table
     #[arg(long, default_value_t = 0, hide_default_value = true, value_parser = threads())]
     pub(super) threads: usize,
 
@@ -126,7 +127,7 @@ pub(in crate::cli) struct SolveArgs {
     pub(super) split: SplitArgs,
 
     /// Replace existing outputs
-    #[arg(long, requires = "files")]
+    #[arg(long, requires = "outputs")]
     pub(super) force: bool,
 
     /// Write the mates to standard output as game records (kif and ki2 in Shift JIS, kifu and ki2u in UTF-8, csa, jkf,
@@ -238,7 +239,8 @@ impl SolveArgs {
 fn depth_help() -> String {
     let depth = MateSettings::default().depth_plies;
     format!(
-        "Maximum search depth in plies [default: {depth} for a collection, no limit for a single position]"
+        "Maximum search depth in plies [default: {depth} for a collection, no limit for a single position]. With --split, \
+         counted from the leaf"
     )
 }
 
@@ -254,7 +256,7 @@ fn hash_help() -> String {
     let hash_mb = MateSettings::default().hash_mb;
     format!(
         "Size of the transposition table in MiB. For a collection, each thread has its own; for a single position, all \
-         threads share one [default: {hash_mb}]"
+         threads share one [default: {hash_mb}]. With --split, each thread searches its own leaf with its own table"
     )
 }
 

@@ -1,6 +1,7 @@
 //! Splits the search of one position into shards.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 
@@ -16,7 +17,7 @@ use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::run_files::RunRequest;
 use crate::jobs::settings::{Settings, SplitSettings};
 use crate::mate::judge::{InCheck, MateSettings};
-use crate::mate::split::SplitTree;
+use crate::mate::split::{MAX_SPLIT_PLIES, SplitTree};
 use crate::records::bad_record::BadPolicy;
 use crate::records::counts::Counts;
 use crate::records::format_name::FormatName;
@@ -26,13 +27,12 @@ use crate::storage::quantity::{quantity, separated_quantity};
 
 #[derive(Args)]
 pub(super) struct SplitArgs {
-    /// Search one position on several machines: search the positions after its first K plies separately, in shards.
-    /// `kyokumen merge` joins the shards: it determines the verdict and writes the proof. Needs an SFEN, --output and
-    /// --shard
+    /// Search one position on several machines. Each shard searches some of the positions after the first K plies;
+    /// `kyokumen merge` joins them into a verdict and a proof. Needs an SFEN, --output and --shard
     #[arg(
         long,
         value_name = "K",
-        value_parser = whole_number::<u16>(1..),
+        value_parser = whole_number::<u16>(1..=u64::from(MAX_SPLIT_PLIES)),
         requires_all = ["output", "shard"],
         conflicts_with_all = [
             "from", "limit", "time", "in_check", "shortest", "tsume_plies", "all", "all_nodes", "solution", "proof",
@@ -66,7 +66,9 @@ pub(super) fn solve_split(
     InCheck::Or.searches(root).map_err(|error| Usage(format!("SFEN: {error}\n  {root}")))?;
     let search = MateSettings { in_check, ..settings(args)? };
     let output = args.split.output.clone().unwrap_or_default();
-    let leaves = write_leaves(&SplitTree::new(root, plies)?, &output, args.force)?;
+    // No signal is watched yet, so each ends the process.
+    let tree = SplitTree::new(root, plies, &AtomicBool::new(false))?;
+    let leaves = write_leaves(&tree, &output, args.force)?;
     let plan = JobPlan::new(JobRequest {
         inputs: vec![leaves],
         run: RunRequest {

@@ -269,8 +269,15 @@ fn check_merged(url: &Path, out: &Path) {
     let merged = |folder: &Path, output: &Path| {
         let (name, kind, force) = (None, OutputKind::Kept, false);
         let (folder, output) = (folder.to_owned(), output.to_owned());
-        let plan =
-            MergePlan::new(MergeRequest { folder, name, kind, output, to: None, force }).unwrap();
+        let plan = MergePlan::new(MergeRequest {
+            folder,
+            name,
+            kind: Some(kind),
+            output,
+            to: None,
+            force,
+        })
+        .unwrap();
         merge(&plan, &mut progress(), &AtomicBool::new(false)).unwrap();
     };
     let (there, here) = (PathBuf::from("memory://shards/merged.hcp"), out.with_file_name("m.hcp"));

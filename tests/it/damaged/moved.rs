@@ -147,7 +147,7 @@ impl Case<'_> {
         let request = MergeRequest {
             folder: shards,
             name: None,
-            kind: OutputKind::Kept,
+            kind: Some(OutputKind::Kept),
             output: output.clone(),
             to: None,
             force: true,
