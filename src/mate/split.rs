@@ -310,6 +310,26 @@ mod tests {
         let tree = SplitTree::new(&quiet, 3, &AtomicBool::new(false)).unwrap();
         assert_eq!(tree.value(|_| Unknown), NoMate, "a pawn drop in front of the king alone");
     }
+    /// The king captures a silver, promoted or not.
+    #[test]
+    fn a_position_after_different_moves_is_one_leaf() {
+        let root = "4k4/9/4S4/9/9/9/9/9/4K4 b 2r2b4g3s4n4l18p 1".parse().unwrap();
+        let tree = SplitTree::new(&root, 2, &AtomicBool::new(false)).unwrap();
+        let after = |node: &Node, text: &str| {
+            node.moves.iter().find(|(m, _)| m.to_string() == text).unwrap().1
+        };
+        let [first, second] = ["5c5b", "5c5b+"].map(|m| after(&tree.layers[0][0], m));
+        assert_ne!(first, second);
+        let [leaf, same] = [first, second].map(|check| after(&tree.layers[1][check], "5a5b"));
+        assert_eq!(leaf, same);
+        let leaves = tree.leaves();
+        let copies = leaves.iter().filter(|leaf| leaf.to_string().starts_with("9/4k4/9/"));
+        assert_eq!(copies.count(), 1);
+        let (value, proof) = tree.proof(|_| Mate(3)).unwrap();
+        let proof = proof.unwrap();
+        assert_eq!((value, proof.steps.steps.len()), (Mate(5), 1));
+    }
+
     #[test]
     fn a_proof_ends_at_the_largest_number_of_steps() {
         let step = |text| parse_step(text).unwrap();

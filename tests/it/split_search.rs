@@ -48,8 +48,8 @@ fn rows(dir: &Dir, count: u32) -> Vec<Value> {
 
 #[test]
 fn joined_shards_prove_the_mate() {
-    // The leaves are attacks after two plies, defences after three.
-    for (plies, verdict) in [(2, "win"), (3, "loss")] {
+    // The leaves are attacks after two plies, defences after one and three.
+    for (plies, verdict) in [(1, "loss"), (2, "win"), (3, "loss")] {
         let dir = shards(MATE, plies, 3, &ENOUGH);
         let rows = rows(&dir, 3);
         let leaves: Vec<_> = dir.text("out/leaves.sfen").lines().map(str::to_owned).collect();
@@ -84,8 +84,13 @@ const NO_MATE: &str = "8k/9/4r4/9/9/9/9/7P1/7LK b R2b4g4s4n3l17p 1";
 
 #[test]
 fn no_mate_needs_a_disproof_of_every_check() {
-    for (sfen, verdict) in [(NO_MATE, "no_mate"), (REFUTED, "loss")] {
-        let dir = shards(sfen, 2, 2, &[]);
+    for (sfen, plies, verdict) in [
+        (NO_MATE, 1, "no_mate"),
+        (NO_MATE, 2, "no_mate"),
+        (NO_MATE, 3, "no_mate"),
+        (REFUTED, 2, "loss"),
+    ] {
+        let dir = shards(sfen, plies, 2, &[]);
         assert!(rows(&dir, 2).iter().any(|row| row["verdict"] == verdict));
         let message = dir.line("merge out -o none.proofs").succeeds().stderr;
         assert!(message.starts_with("no mate\n"), "{message}");
@@ -101,6 +106,53 @@ fn undecided_leaves_leave_the_position_unknown() {
     assert!(unknown > 0);
     assert!(message.starts_with(&format!("unknown: {unknown} positions undecided")), "{message}");
     assert_eq!(verified(&dir, "open.proofs")["proofs"], 0);
+}
+
+#[test]
+fn leaves_beyond_the_depth_limit_are_unknown() {
+    let dir = shards(MATE, 2, 1, &["--depth", "3"]);
+    assert!(rows(&dir, 1).iter().any(|row| row["stop"] == "depth"));
+    let message = dir.line("merge out -o open.proofs").succeeds().stderr;
+    assert!(message.starts_with("unknown: "), "{message}");
+}
+
+#[test]
+fn shards_with_different_limits_are_refused() {
+    let dir = Dir::new();
+    split(&dir, MATE, 2, "1/2", &ENOUGH);
+    split(&dir, MATE, 2, "2/2", &["--nodes", "4001"]);
+    let message = dir.line("merge out -o mate.proofs").fails(1);
+    let expected =
+        "shard 2/2 belongs to a different run: settings.nodes is 4001, but 4000 in shard 1/2";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn only_a_proof_file_is_joined() {
+    let dir = shards(NO_MATE, 2, 1, &[]);
+    let fails = |words: &str| dir.line(&format!("merge out {words}")).fails(2);
+    assert_data_eq!(
+        fails("-o a.proofs --to hcp"),
+        str![[r#"
+error: the shards of a split position are joined into a proof file, but --to means hcp
+
+"#]]
+    );
+    assert_data_eq!(
+        fails("-o a.hcp"),
+        str![[r#"
+error: the shards of a split position are joined into a proof file, but the extension of a.hcp means hcp
+
+"#]]
+    );
+    assert_data_eq!(
+        fails("-o a.proofs --stream kept"),
+        str![[r#"
+error: the shards have no output kept; choose proofs or rows with --stream
+
+"#]]
+    );
+    assert_eq!(dir.names(""), ["out"]);
 }
 
 #[test]
@@ -145,6 +197,98 @@ fn a_forged_proof_gives_no_mate() {
 }
 
 #[test]
+fn hostile_proofs_are_refused() {
+    // The first proof of a mate gets too many plies; a line follows the last proof.
+    for (has_plies, expected) in [
+        (true, "expected at most 4096 plies, found 65535"),
+        (false, "expected the end of the file after "),
+    ] {
+        let dir = shards(MATE, 2, 1, &ENOUGH);
+        let proofs = dir.text("out/leaves-00001-of-00001.proofs");
+        let (from, to) = if has_plies {
+            let head = proofs.lines().find(|line| line.contains("\twin\t")).unwrap();
+            let mut fields: Vec<_> = head.split('\t').collect();
+            fields[3] = "65535";
+            (head, fields.join("\t"))
+        } else {
+            (&*proofs, format!("{proofs}\n"))
+        };
+        forge(&dir, from, &to);
+        let message = dir.line("merge out -o mate.proofs").fails(1);
+        assert!(message.contains("out/leaves-00001-of-00001.proofs: "), "{message}");
+        assert!(message.contains(expected), "{message}");
+    }
+    let dir = shards(REFUTED, 2, 1, &[]);
+    let proofs = dir.text("out/leaves-00001-of-00001.proofs");
+    let leaf = proofs.lines().next().unwrap().rsplit('\t').next().unwrap();
+    forge(&dir, leaf, "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1");
+    let message = dir.line("merge out -o none.proofs").fails(1);
+    assert!(message.contains("it has a legal move and is not in check"), "{message}");
+}
+
+#[test]
+fn hostile_manifests_are_refused_or_their_counts_are_bounded() {
+    let dir = shards(NO_MATE, 2, 2, &[]);
+    let honest: Vec<_> = manifests(2).into_iter().map(|name| (dir.json(&name), name)).collect();
+    let forge = |change: fn(&mut Value)| {
+        for (manifest, name) in &honest {
+            let mut manifest = manifest.clone();
+            change(&mut manifest);
+            dir.write(name, manifest.to_string());
+        }
+    };
+    forge(|manifest| manifest["counts"]["nodes"] = u64::MAX.into());
+    let message = dir.line("merge out -o none.proofs").succeeds().stderr;
+    assert!(message.contains("18,446,744,073,709,551,615 nodes"), "{message}");
+    let fails = || dir.line("merge out -o other.proofs").fails(1);
+    forge(|manifest| drop(manifest["settings"].as_object_mut().unwrap().remove("sfen")));
+    assert_data_eq!(
+        fails(),
+        str![[r#"
+error: out/leaves-00001-of-00002.manifest.json: settings.sfen is missing
+
+"#]]
+    );
+    forge(|manifest| manifest["settings"]["sfen"] = "9/9 b - 1".into());
+    assert_data_eq!(
+        fails(),
+        str![[r#"
+error: out/leaves-00001-of-00002.manifest.json: settings.sfen: character 4: found ' ', expected / and the next rank
+
+"#]]
+    );
+    forge(|manifest| manifest["settings"]["split"] = u16::MAX.into());
+    assert_data_eq!(
+        fails(),
+        str![[r#"
+error: out/leaves-00001-of-00002.manifest.json: settings.split: expected a number from 1 to 64
+
+"#]]
+    );
+}
+
+#[test]
+fn the_leaves_of_a_running_shard_are_not_replaced() {
+    let dir = Dir::new();
+    split(&dir, NO_MATE, 2, "1/2", &[]);
+    let leaves = dir.text("out/leaves.sfen");
+    let owner = r#"{"host":"a-machine-far-away","pid":17,"shard":"2/2"}"#;
+    let lock = dir.write("out/leaves-00002-of-00002.lock", owner);
+    let words = ["solve", NO_MATE, "--split", "1", "-o", "out", "--shard", "1/4", "--force"];
+    assert_data_eq!(
+        dir.kyokumen(words).fails(1),
+        str![[r#"
+error: out/leaves-00002-of-00002 is being written by another process
+
+"#]]
+    );
+    assert_eq!(dir.text("out/leaves.sfen"), leaves);
+    fs::remove_file(lock).unwrap();
+    split(&dir, NO_MATE, 1, "1/4", &["--force"]);
+    assert_ne!(dir.text("out/leaves.sfen"), leaves);
+}
+
+#[test]
 fn a_split_search_can_be_repeated_and_resumed() {
     let dir = Dir::new();
     split(&dir, MATE, 2, "1/2", &ENOUGH);
@@ -170,7 +314,7 @@ fn requests_that_make_no_sense_are_refused() {
     assert_data_eq!(
         fails(&[&[MATE, "--split", "0"], &out[..]].concat()),
         str![[r#"
-error: invalid value '0' for '--split <K>': expected a whole number from 1 to 65535
+error: invalid value '0' for '--split <K>': expected a whole number from 1 to 64
 
 For more information, try '--help'.
 
@@ -179,7 +323,7 @@ For more information, try '--help'.
     assert_data_eq!(
         fails(&[&[MATE, "--split", "9"], &out[..]].concat()),
         str![[r#"
-error: there are more than 262144 positions after 8 plies; split after fewer plies
+error: there are more than 262144 positions in the first 8 plies; split after fewer plies
 
 "#]]
     );
@@ -231,7 +375,7 @@ For more information, try '--help'.
     assert_data_eq!(
         fails(&[&[mate_in_one, "--split", "2"], &out[..]].concat()),
         str![[r#"
-error: these first plies already decide the position, so there is nothing to split
+error: the first 2 plies already decide the position (win within 1 ply); solve it without a split
 
 "#]]
     );

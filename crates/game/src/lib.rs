@@ -154,8 +154,8 @@ pub trait Game {
         None
     }
 
-    /// [`Game::expand`] and [`Game::set_first_numbers`] in one. A game may stop at a move that reaches the goal at once,
-    /// before it has appended the others.
+    /// [`Game::expand`] and [`Game::set_first_numbers`] in one. A game may stop at a move that reaches the goal at
+    /// once, before it has appended the others.
     ///
     /// # Errors
     /// The move that reaches the goal at once.

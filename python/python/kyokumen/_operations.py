@@ -182,7 +182,10 @@ def inspect(inputs: _Paths, **options: Unpack[_options.InspectOptions]) -> list[
 
 @_documented("merge")
 def merge(folder: _Path, output: _Path, **options: Unpack[_options.MergeOptions]) -> Report:
-    """Joins the shards of the run in `folder` into one file."""
+    """Joins the shards of the run in `folder` into one file.
+
+    Returns the manifest of the file, or the verdict if `kyokumen solve --split` wrote the shards.
+    """
     return _call("merge", folder, options, output=output)
 
 

@@ -3,8 +3,9 @@
 //! The reference is `shogi::plain`, an independent, deliberately simple move generator without bitboards. `rsshogi.rs`
 //! compares both with another program.
 
+use kyokumen_game::{Expansion, Game, Moves, Outcome};
 use kyokumen_shogi::{
-    Bitboard, Color, HandKind, Move, Position, Setup, Square, attacks, perft, plain,
+    Bitboard, Color, HandKind, Mate, Move, Position, Setup, Square, attacks, perft, plain,
 };
 use kyokumen_testing::positions::{position, random_play, shared_positions, strewn};
 
@@ -194,6 +195,52 @@ fn plain_moves_are_all_moves_that_are_legal_one_by_one() {
         assert_eq!(sorted(plain::legal_checks(&position)), checks, "{position}");
         assert_eq!(sorted(position.checks()), checks, "{position}");
     }
+}
+
+#[test]
+fn a_mate_expands_in_one_step_as_in_two() {
+    let mut mates = 0;
+    for position in random_play(10, 2_000).into_iter().chain(strewn(11, 1_000)) {
+        for game in
+            [Mate::by_side_to_move(position.clone()), Mate::against_side_to_move(position.clone())]
+        {
+            let mut expected = Vec::new();
+            let in_two = match game.expand(&mut expected) {
+                Expansion::Moves => {
+                    game.set_first_numbers(&mut expected).map_or(Ok(Expansion::Moves), Err)
+                }
+                over @ Expansion::Over(_) => Ok(over),
+            };
+            let mut candidates = Vec::new();
+            assert_eq!(game.expand_with_numbers(&mut candidates), in_two, "{position}");
+            if in_two.is_ok() {
+                assert_eq!(format!("{candidates:?}"), format!("{expected:?}"), "{position}");
+            } else {
+                mates += 1;
+            }
+        }
+    }
+    assert!(mates > 50, "{mates}");
+}
+
+/// The reference is the default of the trait, which `Mate` replaces. Searches ask only where the attacker moves.
+#[test]
+fn the_plain_mates_are_those_of_the_default() {
+    let mut mates = 0;
+    for position in random_play(12, 500).into_iter().chain(strewn(13, 200)) {
+        let mut game = Mate::by_side_to_move(position.clone());
+        for code in plain::legal_moves(&position).into_iter().map(|m| m.code().get()).chain([1]) {
+            let goal = game.plain_move(code).filter(|&m| {
+                let undo = game.make(m);
+                let is_goal = game.plain_moves() == Moves::Over(Outcome::Reached);
+                game.unmake(m, undo);
+                is_goal
+            });
+            assert_eq!(game.plain_goal_move(code), goal, "{code} in {position}");
+            mates += usize::from(goal.is_some());
+        }
+    }
+    assert!(mates > 10, "{mates}");
 }
 
 /// The order decides which of several equal proofs is found, and so the lines.
