@@ -223,11 +223,13 @@ pub fn join(plan: &JoinPlan, cancel: &AtomicBool) -> Result<JoinReport, Error> {
     let leaf = |position: &Position| {
         values.get(&position.to_string()).copied().unwrap_or(SplitValue::Unknown)
     };
-    let (value, joined) = tree.proof(leaf)?;
+    let (value, joined) = tree.proof(leaf);
     let mut proof = None;
     if let Some(mut joined) = joined {
         plan.read_proofs(cancel, |leaf| joined.add_leaf(leaf))?;
-        let text = joined.text()?;
+        let text = joined
+            .text()
+            .map_err(|error| Error::invalid(format!("every needed leaf is mated, but {error}")))?;
         check(&text).map_err(|source| {
             Error::invalid("the joined proof does not prove the mate").with_source(source)
         })?;

@@ -12,7 +12,6 @@ use crate::format::proof_file::{
     MAX_PROOF_STEPS, ProofClaim, ProofHead, ProofStep, ProofText, TooManySteps, parse_step,
 };
 use crate::shogi::{Move, Position, plain};
-use crate::storage::quantity::separated_quantity;
 
 /// Largest number of first plies.
 pub const MAX_SPLIT_PLIES: u16 = 64;
@@ -124,17 +123,15 @@ impl SplitTree {
         self.values(leaf)[0][0]
     }
 
-    /// The value of the root, if the leaves have these values, and for a mate its proof with the steps of the first plies.
-    ///
-    /// # Errors
-    /// [`Error`] if the proof is too large for a file.
+    /// The value of the root, if the leaves have these values. For a mate also its proof, with the steps of the first
+    /// plies.
     pub fn proof(
         &self,
         leaf: impl Fn(&Position) -> SplitValue,
-    ) -> Result<(SplitValue, Option<SplitProof>), Error> {
+    ) -> (SplitValue, Option<SplitProof>) {
         let values = self.values(leaf);
         let value = values[0][0];
-        let SplitValue::Mate(plies) = value else { return Ok((value, None)) };
+        let SplitValue::Mate(plies) = value else { return (value, None) };
         let root = self.layers[0][0].position.clone();
         let head = ProofHead { index: 0, claim: ProofClaim::Win, plies, root };
         let mut proof = SplitProof { head, steps: Steps::default(), leaves: HashSet::new() };
@@ -153,7 +150,7 @@ impl SplitTree {
                 });
                 if let Some((plies, m, index)) = mates.min_by_key(|&(plies, ..)| plies) {
                     let plies = plies.saturating_add(1);
-                    proof.steps.add(ProofStep { setup: position.setup(), m, plies })?;
+                    proof.steps.add(ProofStep { setup: position.setup(), m, plies });
                     after.insert(index);
                 }
             }
@@ -161,7 +158,7 @@ impl SplitTree {
         }
         let leaf = |index: usize| self.last()[index].position.to_string();
         proof.leaves = needed.into_iter().map(leaf).collect();
-        Ok((value, Some(proof)))
+        (value, Some(proof))
     }
 
     fn last(&self) -> &[Node] {
@@ -228,36 +225,31 @@ struct Steps {
 }
 
 impl Steps {
-    fn add(&mut self, step: ProofStep) -> Result<(), Error> {
+    /// Adds nothing if the steps are already too many for a file.
+    fn add(&mut self, step: ProofStep) {
+        if self.steps.len() as u64 > MAX_PROOF_STEPS {
+            return;
+        }
         let setup = step.setup.clone().with_ply(1).to_string();
         let index = *self.indices.entry(setup).or_insert(self.steps.len());
         match self.steps.get_mut(index) {
             Some(known) if step.plies < known.plies => *known = step,
             Some(_) => {}
-            None if index as u64 == MAX_PROOF_STEPS => return Err(too_many_steps(TooManySteps)),
             None => self.steps.push(step),
         }
-        Ok(())
     }
-}
-
-fn too_many_steps(_: TooManySteps) -> Error {
-    let steps = separated_quantity(MAX_PROOF_STEPS, "step");
-    Error::invalid(format!(
-        "every needed leaf is mated, but the proof has more than {steps}, the maximum of a proof file"
-    ))
 }
 
 impl SplitProof {
     /// Adds the proof of a leaf, if it is needed.
     ///
     /// # Errors
-    /// [`Error`] if a line of the proof is not a step, or if the proof is too large for a file.
+    /// [`Error`] if a line of the proof is not a step.
     pub fn add_leaf(&mut self, leaf: &ProofText) -> Result<(), Error> {
         if self.leaves.contains(&leaf.head().root.to_string()) {
             for line in leaf.lines() {
                 let step = parse_step(line).map_err(|fault| Error::invalid(fault.to_string()))?;
-                self.steps.add(step)?;
+                self.steps.add(step);
             }
         }
         Ok(())
@@ -266,14 +258,10 @@ impl SplitProof {
     /// The text of the proof. It is not checked yet.
     ///
     /// # Errors
-    /// [`Error`] if the proof is too large for a file.
-    pub fn text(self) -> Result<ProofText, Error> {
+    /// [`TooManySteps`] if the proof is too large for a file.
+    pub fn text(self) -> Result<ProofText, TooManySteps> {
         let mut text = ProofText::new(self.head);
-        self.steps
-            .steps
-            .into_iter()
-            .try_for_each(|step| text.push(step))
-            .map_err(too_many_steps)?;
+        self.steps.steps.into_iter().try_for_each(|step| text.push(step))?;
         Ok(text)
     }
 }
@@ -325,28 +313,22 @@ mod tests {
         let leaves = tree.leaves();
         let copies = leaves.iter().filter(|leaf| leaf.to_string().starts_with("9/4k4/9/"));
         assert_eq!(copies.count(), 1);
-        let (value, proof) = tree.proof(|_| Mate(3)).unwrap();
+        let (value, proof) = tree.proof(|_| Mate(3));
         let proof = proof.unwrap();
         assert_eq!((value, proof.steps.steps.len()), (Mate(5), 1));
     }
 
     #[test]
-    fn a_proof_ends_at_the_largest_number_of_steps() {
-        let step = |text| parse_step(text).unwrap();
-        let first = step("step\t4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1\tG*5b\t3");
-        let known = first.setup.to_string();
+    fn a_proof_with_too_many_steps_stops_growing() {
+        let setup: Position = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1".parse().unwrap();
+        let step = ProofStep { setup: setup.setup(), m: Move::from_usi("G*5b").unwrap(), plies: 1 };
         let limit = usize::try_from(MAX_PROOF_STEPS).unwrap();
-        let steps = vec![first.clone(); limit];
-        let mut steps = Steps { steps, indices: HashMap::from([(known, 0)]) };
-        steps.add(ProofStep { plies: 1, ..first }).unwrap();
-        assert_eq!(steps.steps[0].plies, 1);
-        let other = step("step\t4k4/9/4P4/9/9/9/9/9/9 b 2G2r2b2g4s4n4l17p 1\tG*5b\t1");
-        let error = steps.add(other).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "every needed leaf is mated, but the proof has more than 1,048,576 steps, the maximum of a proof file"
-        );
-        assert_eq!(steps.steps.len(), limit);
+        let mut steps = Steps { steps: vec![step.clone(); limit], indices: HashMap::new() };
+        steps.add(step.clone());
+        assert_eq!((steps.steps.len(), steps.indices.len()), (limit + 1, 1));
+        let other = "4k4/9/4P4/9/9/9/9/9/9 b 2G2r2b2g4s4n4l17p 1".parse::<Position>().unwrap();
+        steps.add(ProofStep { setup: other.setup(), ..step });
+        assert_eq!((steps.steps.len(), steps.indices.len()), (limit + 1, 1));
     }
 
     #[test]

@@ -227,7 +227,7 @@ fn a_mate_expands_in_one_step_as_in_two() {
 #[test]
 fn the_plain_mates_are_those_of_the_default() {
     let mut mates = 0;
-    for position in random_play(12, 500).into_iter().chain(strewn(13, 200)) {
+    for position in random_play(12, 2_000).into_iter().chain(strewn(13, 1_000)) {
         let mut game = Mate::by_side_to_move(position.clone());
         for code in plain::legal_moves(&position).into_iter().map(|m| m.code().get()).chain([1]) {
             let goal = game.plain_move(code).filter(|&m| {
