@@ -1,6 +1,7 @@
 //! The length of a mate without futile interpositions, independent of the proof that was found.
 //!
-//! The measured length of the proof is an upper bound. The lower bound is the shortest mate of the *conceding game*:
+//! A proof with fewer plies is sought first, with every interposition counted (`shortening.rs`). The shorter one of the
+//! measured lengths of both proofs is an upper bound. The lower bound is the shortest mate of the *conceding game*:
 //! there the defender makes no move that could be futile (`restricted.rs`). If the bounds differ, the measure also
 //! tries the moves of that shorter mate. If a defence refutes them, the search looks for a proof of the position after
 //! it.
@@ -20,12 +21,12 @@ use super::verdict::{Stats, Stop, Verdict};
 /// Minimum of the node limit, for proofs that took fewer nodes.
 const MIN_NODES: u64 = 8_000;
 
-/// The search for the lower bound gets the node limit divided by this number. The search, the check of its proof and
-/// the searches for a shorter proof may each take as much.
+/// The search for the lower bound gets the remaining nodes divided by this number. The search, the check of its proof
+/// and the searches for a shorter proof may each take as much.
 const SEARCHES_PER_BOUND: u64 = 3;
 
-/// The search for a shorter proof may take the node limit divided by this number.
-const SHARE_OF_SHORTENING: u64 = 4;
+/// Quarters of the node limit that the search for a proof with fewer plies may take.
+const QUARTERS_FOR_SHORTENING: u64 = 3;
 
 /// Each search of [`Resuming`] may take the remaining nodes divided by this number.
 const MIN_PROVER_SEARCHES: u64 = 16;
@@ -46,8 +47,7 @@ pub struct CountedPlies<M> {
 
 impl<G: SharedGame> DfPn<G> {
     /// The length of the last proof, which must be about the position of `game`, without futile defences. Mates that
-    /// are shorter by this count are sought. This takes about twice `nodes`, the nodes of the proof. `None` without a
-    /// proof, or if there are too many positions to measure.
+    /// are shorter by this count are sought, with about `nodes`, the nodes of the proof. `None` without a proof, or if there are too many positions to measure.
     pub(super) fn counted_plies(
         &mut self,
         conceding: &mut DfPn<Restricted<G>>,
@@ -72,7 +72,7 @@ impl<G: SharedGame> DfPn<G> {
         observer: &dyn SearchObserver<G::Move>,
     ) -> Option<CountedPlies<G::Move>> {
         let nodes_before = self.search().nodes();
-        let shortened = self.shortened(first, game, nodes - nodes / SHARE_OF_SHORTENING, observer);
+        let shortened = self.shortened(first, game, nodes / 4 * QUARTERS_FOR_SHORTENING, observer);
         let used = self.search().nodes() - nodes_before;
         let proofs = || [shortened.as_ref(), Some(first)].into_iter().flatten();
         let lengths = proofs().filter_map(|proof| proof.without_futile(game));

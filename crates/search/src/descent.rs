@@ -14,7 +14,9 @@ use kyokumen_game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
 use super::child_cache::{CacheHandle, ChildCache, NO_HANDLE};
 use super::limits::{Limits, MAX_PLIES, WhenHopeless};
-use super::numbers::{ChildSummary, DISPROVEN, Delay, PROVEN, ProofNumbers, UNKNOWN};
+use super::numbers::{
+    ChildSummary, DISPROVEN, Delay, PROVEN, ProofNumbers, SHORT_SEARCH_NODES, UNKNOWN,
+};
 use super::observer::SearchObserver;
 use super::path::{PATH_INDEPENDENT, Path, PathDependency, dependency_above};
 use super::table::{INFINITE, ProvenNode, TableLookup, TableUpdate, TranspositionTable};
@@ -328,7 +330,21 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             let numbers = numbers.with_cost(kind, cost);
             Child { m, delayed, cost, value: Value::new(numbers, hand) }
         }));
+        if self.nodes >= SHORT_SEARCH_NODES && plies_left > 0 {
+            self.look_up_children(game, kind, plies_left - 1);
+        }
         None
+    }
+
+    /// Replaces the first numbers of the last candidates by the values of path and table.
+    fn look_up_children(&mut self, game: &G, kind: NodeKind, plies_left: u16) {
+        let first_child = self.children.len() - self.candidates.len();
+        for index in first_child..self.children.len() {
+            let Child { m, cost, .. } = self.children[index];
+            if let Some(entry) = self.look_up(game, m, plies_left) {
+                self.children[index].value = entry.with_cost(kind, cost);
+            }
+        }
     }
 
     /// The value of an OR node with the move `m` that reaches the goal. Pushes this move as the only child.

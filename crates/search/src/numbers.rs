@@ -82,7 +82,7 @@ const fn without_cost(threshold: u32, cost: i8) -> u32 {
 }
 
 /// A search with fewer nodes is short, see [`Delay::after`].
-const SHORT_SEARCH_NODES: u64 = 1 << 18;
+pub(super) const SHORT_SEARCH_NODES: u64 = 1 << 18;
 
 /// How long a delayed child does not count: until its predecessor is solved, or, at an OR node, has proven hard.
 ///

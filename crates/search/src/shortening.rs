@@ -1,8 +1,9 @@
 //! The search for the shortest proof, which begins with any proof.
 //!
 //! A search of the root for a proof with fewer plies must find out by itself where plies can be saved. In a mate of a
-//! thousand plies that takes long. So all positions of the line are searched first, from the end to the beginning. Near
-//! the end few plies are left, so these searches are short. The table keeps what they find for the positions before.
+//! thousand plies that can take long. So the positions of the line are searched, too, from the end to the beginning.
+//! Near the end few plies are left, so these searches are short. The table keeps what they find for the positions
+//! before.
 
 use kyokumen_game::{Game, NodeKind};
 use rustc_hash::FxHashMap;
@@ -16,10 +17,11 @@ use super::verdict::{Stats, Stop};
 const FIRST_NODES: u64 = 1 << 10;
 
 /// Factor by which this limit grows after a round without success.
-const NODES_GROWTH: u64 = 8;
+const NODES_GROWTH: u64 = 16;
 
-/// The search of the root gets the nodes of all positions of the line together, divided by this number.
-const ROOT_SHARE: u64 = 2;
+/// The search of the root gets as many nodes as this number of positions of the line, and one more for every 16 plies.
+/// It often finds much shorter proofs soon, but in a long mate it can also take long to find none.
+const ROOT_POSITIONS: u64 = 4;
 
 /// Seeks shorter and shorter proofs of the root.
 pub(super) struct Shortening<'a, G: Game, S: ?Sized> {
@@ -66,9 +68,9 @@ impl<G: Game, S: Resumable<G> + ?Sized> Shortening<'_, G, S> {
         u16::try_from(self.solved.line.len()).unwrap_or(u16::MAX)
     }
 
-    /// Node limit of the search of the root: a part of that of all positions of the line together.
+    /// Node limit of the search of the root, see [`ROOT_POSITIONS`].
     fn nodes_of_root(&self, nodes: u64) -> u64 {
-        nodes.saturating_mul(self.plies().into()) / ROOT_SHARE
+        nodes.saturating_mul(ROOT_POSITIONS + u64::from(self.plies()) / 16)
     }
 
     /// Seeks shorter proofs of the positions of the line. Each gets this number of nodes. With shorter proofs the line
