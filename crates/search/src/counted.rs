@@ -47,7 +47,8 @@ pub struct CountedPlies<M> {
 
 impl<G: SharedGame> DfPn<G> {
     /// The length of the last proof, which must be about the position of `game`, without futile defences. Mates that
-    /// are shorter by this count are sought, with about `nodes`, the nodes of the proof. `None` without a proof, or if there are too many positions to measure.
+    /// are shorter by this count are sought, with up to about `nodes`, the nodes of the proof. `None` without a proof,
+    /// or if there are too many positions to measure.
     pub(super) fn counted_plies(
         &mut self,
         conceding: &mut DfPn<Restricted<G>>,
