@@ -28,6 +28,11 @@ const SEARCHES_PER_BOUND: u64 = 3;
 /// Quarters of the node limit that the search for a proof with fewer plies may take.
 const QUARTERS_FOR_SHORTENING: u64 = 3;
 
+/// Limit of the visits of a measure that also tries the moves of the shorter mate: this number, and one for so many
+/// nodes. The bound of a long mate is often far too low, so there can be very many lengths to try.
+const MIN_VISITS: u64 = 1 << 17;
+const NODES_PER_VISIT: u64 = 128;
+
 /// Each search of [`Resuming`] may take the remaining nodes divided by this number.
 const MIN_PROVER_SEARCHES: u64 = 16;
 
@@ -98,10 +103,12 @@ impl<G: SharedGame> DfPn<G> {
         let lower_bound = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
         let nodes_left = nodes.saturating_sub(best.nodes);
         let mut prover = Resuming { search: self.search(), observer, nodes_left };
+        let max_visits = MIN_VISITS + nodes / NODES_PER_VISIT;
         for proof in proofs() {
             let extra_proofs =
                 ExtraProofs { conceding_proof, proofs_found: Vec::new(), prover: &mut prover };
-            let shorter = proof.shorter_line(extra_proofs, game, lower_bound, best.plies);
+            let shorter =
+                proof.shorter_line(extra_proofs, game, lower_bound..best.plies, max_visits);
             (best.plies, best.line) = shorter.unwrap_or((best.plies, best.line));
         }
         best.nodes += nodes_left - prover.nodes_left;

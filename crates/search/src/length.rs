@@ -98,7 +98,7 @@ pub(super) struct LengthMeasure<'a, G: Game> {
     /// interposes.
     exchange_starts: Vec<usize>,
     /// Number of visits to nodes. It distinguishes repeated visits to a node.
-    visits: u64,
+    pub(super) visits: u64,
     /// Whether a search for a return is running, see [`Self::return_within`].
     is_returning: bool,
     /// Queries made while `is_returning`.

@@ -1,6 +1,7 @@
 //! The length and the line of a proof: the attacker's shortest play against the defender's longest.
 
 use std::iter;
+use std::ops::Range;
 
 use kyokumen_game::{Candidate, Game, Hand, NodeKind};
 
@@ -52,19 +53,24 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
     }
 
     /// As [`Self::without_futile`], but the attacker also has the moves of `extra_proofs`. `None` if the length is not
-    /// in `min_plies..max_plies`.
+    /// in the range `plies`, or needs more visits than `max_visits`.
     pub(super) fn shorter_line<'a, G: Game<Move = M, Hand = H>>(
         &'a self,
         extra_proofs: ExtraProofs<'a, G>,
         game: &mut G,
-        min_plies: u16,
-        max_plies: u16,
+        plies: Range<u16>,
+        max_visits: u64,
     ) -> Option<(u16, Vec<M>)> {
         let mut measure =
             LengthMeasure::new(self, Some(extra_proofs), Counting::WithoutFutileOrReturns);
         let root = measure.root(game);
-        let mut lengths = (min_plies..max_plies).step_by(usize::from(G::PLIES_APART));
-        let plies = lengths.find(|&plies| measure.takes_at_most(game, root, plies))?;
+        let mut lengths = plies.step_by(usize::from(G::PLIES_APART));
+        let plies = lengths.find(|&plies| {
+            measure.visits > max_visits || measure.takes_at_most(game, root, plies)
+        })?;
+        if measure.visits > max_visits {
+            return None;
+        }
         let line = line_of(&mut measure, game, root, plies);
         Some((plies, line))
     }
