@@ -1,7 +1,6 @@
 //! The length of a mate without futile interpositions, independent of the proof that was found.
 //!
-//! A proof with fewer plies is sought first, with every interposition counted (`shortening.rs`). The shorter one of the
-//! measured lengths of both proofs is an upper bound. The lower bound is the shortest mate of the *conceding game*:
+//! The measured length of the proof is an upper bound. The lower bound is the shortest mate of the *conceding game*:
 //! there the defender makes no move that could be futile (`restricted.rs`). If the bounds differ, the measure also
 //! tries the moves of that shorter mate. If a defence refutes them, the search looks for a proof of the position after
 //! it.
@@ -10,7 +9,7 @@ use kyokumen_game::Game;
 
 use super::dfpn::DfPn;
 use super::length::{ExtraProofs, Prover};
-use super::limits::{Limits, WhenHopeless};
+use super::limits::{Limits, MAX_PLIES, WhenHopeless};
 use super::observer::SearchObserver;
 use super::proof::ProofOf;
 use super::restricted::{Restricted, Restrictions};
@@ -21,11 +20,11 @@ use super::verdict::{Stats, Stop, Verdict};
 /// Minimum of the node limit, for proofs that took fewer nodes.
 const MIN_NODES: u64 = 8_000;
 
-/// The search for the lower bound gets the remaining nodes divided by this number. The search, the check of its proof
+/// The search for the lower bound gets the node limit divided by this number. The search, the check of its proof
 /// and the searches for a shorter proof may each take as much.
 const SEARCHES_PER_BOUND: u64 = 3;
 
-/// Quarters of the node limit that the search for a proof with fewer plies may take.
+/// Quarters of the remaining nodes that the search for a proof with fewer plies may take.
 const QUARTERS_FOR_SHORTENING: u64 = 3;
 
 /// Limit of the visits of a measure that also tries the moves of the shorter mate: this number, and one for so many
@@ -77,43 +76,67 @@ impl<G: SharedGame> DfPn<G> {
         nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
     ) -> Option<CountedPlies<G::Move>> {
+        let first_length = first.without_futile(game);
+        let at_most = first_length.as_ref().map_or(MAX_PLIES, |(plies, _)| *plies);
+        let bound = Self::bound(conceding, game, at_most, nodes, observer);
+        if let Some((plies, line)) = first_length.clone().filter(|(plies, _)| *plies <= bound.plies)
+        {
+            return Some(CountedPlies {
+                plies,
+                line,
+                is_least: bound.is_least,
+                nodes: bound.nodes,
+            });
+        }
         let nodes_before = self.search().nodes();
-        let shortened = self.shortened(first, game, nodes / 4 * QUARTERS_FOR_SHORTENING, observer);
-        let used = self.search().nodes() - nodes_before;
-        let proofs = || [shortened.as_ref(), Some(first)].into_iter().flatten();
-        let lengths = proofs().filter_map(|proof| proof.without_futile(game));
+        let left = nodes.saturating_sub(bound.nodes);
+        let shortened = self.shortened(first, game, left / 4 * QUARTERS_FOR_SHORTENING, observer);
+        let used = bound.nodes + self.search().nodes() - nodes_before;
+        let length = shortened.as_ref().and_then(|proof| proof.without_futile(game));
+        let lengths = [length, first_length].into_iter().flatten();
         let (plies, line) = lengths.min_by_key(|(plies, _)| *plies)?;
         let mut best = CountedPlies { plies, line, is_least: false, nodes: used };
-        let Some(fewer) = plies.checked_sub(G::PLIES_APART) else {
-            return Some(CountedPlies { is_least: true, ..best });
+        if let Some(conceding_proof) = conceding.proof() {
+            let nodes_left = nodes.saturating_sub(used);
+            let mut prover = Resuming { search: self.search(), observer, nodes_left };
+            let max_visits = MIN_VISITS + nodes / NODES_PER_VISIT;
+            for proof in [shortened.as_ref(), Some(first)].into_iter().flatten() {
+                let extra_proofs =
+                    ExtraProofs { conceding_proof, proofs_found: Vec::new(), prover: &mut prover };
+                let range = bound.plies..best.plies;
+                let shorter = proof.shorter_line(extra_proofs, game, range, max_visits);
+                (best.plies, best.line) = shorter.unwrap_or((best.plies, best.line));
+            }
+            best.nodes += nodes_left - prover.nodes_left;
+        }
+        best.is_least = bound.is_least && best.plies == bound.plies;
+        Some(best)
+    }
+
+    /// A lower bound for a mate of at most `at_most` plies: the shortest mate of the conceding game, or `at_most` if
+    /// that has no shorter one. It is proven if `is_least` is set.
+    fn bound(
+        conceding: &mut DfPn<Restricted<G>>,
+        game: &G,
+        at_most: u16,
+        nodes: u64,
+        observer: &dyn SearchObserver<G::Move>,
+    ) -> CountedPlies<G::Move> {
+        let Some(depth_plies) = at_most.checked_sub(G::PLIES_APART) else {
+            return CountedPlies { plies: at_most, line: Vec::new(), is_least: true, nodes: 0 };
         };
-        let limits = Limits {
-            depth_plies: fewer,
-            nodes: (nodes - used.min(nodes)) / SEARCHES_PER_BOUND,
-            when_hopeless: WhenHopeless::GoOn,
-        };
+        let nodes = nodes / SEARCHES_PER_BOUND;
+        let limits = Limits { depth_plies, nodes, when_hopeless: WhenHopeless::GoOn };
         let mut bound = Restricted::new(game.clone(), Restrictions::conceding());
         let (solved, is_shortest) = conceding.solve_shortest(&mut bound, limits, observer);
-        best.nodes += solved.stats.nodes;
-        let Some(conceding_proof) = conceding.proof() else {
-            best.is_least =
-                matches!(solved.verdict, Verdict::Disproven | Verdict::Unknown(Stop::Depth));
-            return Some(best);
+        let nodes = solved.stats.nodes;
+        let is_above = matches!(solved.verdict, Verdict::Disproven | Verdict::Unknown(Stop::Depth));
+        let (plies, is_least) = match solved.verdict {
+            Verdict::Proven => (u16::try_from(solved.line.len()).unwrap_or(u16::MAX), is_shortest),
+            _ if is_above => (at_most, true),
+            Verdict::Disproven | Verdict::Unknown(_) => (0, false),
         };
-        let lower_bound = u16::try_from(solved.line.len()).unwrap_or(u16::MAX);
-        let nodes_left = nodes.saturating_sub(best.nodes);
-        let mut prover = Resuming { search: self.search(), observer, nodes_left };
-        let max_visits = MIN_VISITS + nodes / NODES_PER_VISIT;
-        for proof in proofs() {
-            let extra_proofs =
-                ExtraProofs { conceding_proof, proofs_found: Vec::new(), prover: &mut prover };
-            let shorter =
-                proof.shorter_line(extra_proofs, game, lower_bound..best.plies, max_visits);
-            (best.plies, best.line) = shorter.unwrap_or((best.plies, best.line));
-        }
-        best.nodes += nodes_left - prover.nodes_left;
-        best.is_least = is_shortest && best.plies == lower_bound;
-        Some(best)
+        CountedPlies { plies, line: Vec::new(), is_least, nodes }
     }
 
     /// The search that found the last proof: of the team, or of one thread.

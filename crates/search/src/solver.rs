@@ -202,8 +202,8 @@ impl Solver {
     /// The length of the last mate as problems count it: without futile interpositions. `position` and `attacker` must
     /// be those of the last search. `None` if there was no mate, or if there are too many positions to measure.
     ///
-    /// Mates that are shorter by this count are sought, with up to about as many nodes as the last search. `observer` can
-    /// stop it.
+    /// Mates that are shorter by this count are sought, with up to about as many nodes as the last search. `observer`
+    /// can stop it.
     pub fn tsume_plies(
         &mut self,
         position: &Position,
