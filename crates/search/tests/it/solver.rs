@@ -175,6 +175,33 @@ fn a_control_reports_when_a_length_is_measured() {
     assert_eq!(observer.control.figures(), found);
 }
 
+/// The limits stop the search for the shortest mate (15 plies) in each of its steps: at the root, at positions of the
+/// line, and in the check of a proof.
+#[test]
+fn a_limited_search_for_the_shortest_mate_ends_with_a_mate() {
+    let root = position(MATE);
+    let first = solved(MATE, &AtomicBool::new(false)).line.len();
+    let mut shortest = usize::MAX;
+    for nodes in [2_000, 5_000, 8_000, 20_000, 100_000, 400_000] {
+        let limits = Limits::new(31, nodes);
+        let side = Attacker::SideToMove;
+        let (mate, is_shortest) =
+            solver().solve_shortest(&root, side, &limits, &AtomicBool::new(false));
+        if mate.verdict != Verdict::Proven {
+            continue;
+        }
+        assert!(!is_shortest && (15..=first).contains(&mate.line.len()), "{nodes}: {mate:?}");
+        shortest = shortest.min(mate.line.len());
+        let mut end = root.clone();
+        for &m in &mate.line {
+            assert!(plain::legal_moves(&end).contains(&m), "{nodes}: {m}");
+            end.make(m);
+        }
+        assert!(plain::legal_moves(&end).is_empty(), "{nodes}: {end}");
+    }
+    assert!(shortest < first, "{shortest} of {first}");
+}
+
 #[test]
 fn without_a_king_there_is_no_mate() {
     let attacked = position("9/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1");
