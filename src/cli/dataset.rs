@@ -99,16 +99,21 @@ impl DatasetArgs {
     }
 }
 
-/// A one-line summary whose counts add up to the number of records.
-pub(super) fn summary(counts: &Counts) -> String {
+/// The number of positions with each verdict.
+pub(super) fn verdicts(counts: &Counts) -> String {
     let verdicts = &counts.verdicts;
     let unknown = verdicts.unknown.values().sum();
-    let verdicts = counted(&[
+    counted(&[
         (verdicts.win, "win"),
         (verdicts.loss, "loss"),
         (verdicts.no_mate, "no mate"),
         (unknown, "unknown"),
-    ]);
+    ])
+}
+
+/// A one-line summary whose counts add up to the number of records.
+pub(super) fn summary(counts: &Counts) -> String {
+    let verdicts = verdicts(counts);
     let verdicts = if verdicts.is_empty() { verdicts } else { format!(" ({verdicts})") };
     let line = format!("{}: {}{verdicts}", records(counts.input), quantity(counts.rows, "row"));
     let filtered = counts.filtered.values().sum::<u64>();

@@ -97,8 +97,9 @@ impl SplitTree {
         self.layers.len() - 1
     }
 
-    /// The positions to search. The order is random, but always the same, so that shards get similar work. Positions
-    /// that the first plies decide are left out, and those behind them. Empty if the first plies decide the root.
+    /// The positions to search, without those that cannot change the verdict because the first plies already decide a
+    /// position before them. Empty if the first plies decide the root. The order follows a hash, so that shards get
+    /// similar work.
     pub fn leaves(&self) -> Vec<&Position> {
         let values = self.values(|_| SplitValue::Unknown);
         let is_open = |ply: usize, index: usize| values[ply][index] == SplitValue::Unknown;
@@ -216,8 +217,8 @@ pub struct SplitProof {
     leaves: HashSet<String>,
 }
 
-/// Steps of several proofs. Of the steps for a position, the one with the fewest plies is kept: it serves wherever the
-/// others do.
+/// Steps of several proofs. For each position only the step with the fewest plies is kept, which can replace the
+/// others.
 #[derive(Default)]
 struct Steps {
     steps: Vec<ProofStep>,
@@ -298,6 +299,7 @@ mod tests {
         let tree = SplitTree::new(&quiet, 3, &AtomicBool::new(false)).unwrap();
         assert_eq!(tree.value(|_| Unknown), NoMate, "a pawn drop in front of the king alone");
     }
+
     /// The king captures a silver, promoted or not.
     #[test]
     fn a_position_after_different_moves_is_one_leaf() {

@@ -1,9 +1,9 @@
 //! The length of a mate without futile interpositions, independent of the proof that was found.
 //!
 //! The measured length of the proof is an upper bound. The lower bound is the shortest mate of the *conceding game*:
-//! there the defender makes no move that could be futile (`restricted.rs`). If the bounds differ, the measure also
-//! tries the moves of that shorter mate. If a defence refutes them, the search looks for a proof of the position after
-//! it.
+//! there the defender makes no move that could be futile (`restricted.rs`). If the bounds differ, a proof with fewer
+//! plies is sought (`shortening.rs`), and the measure also tries the moves of the shorter mate of the conceding game.
+//! If a defence refutes them, the search looks for a proof of the position after it.
 
 use kyokumen_game::Game;
 
@@ -27,8 +27,9 @@ const SEARCHES_PER_BOUND: u64 = 3;
 /// Quarters of the remaining nodes that the search for a proof with fewer plies may take.
 const QUARTERS_FOR_SHORTENING: u64 = 3;
 
-/// Limit of the visits of a measure that also tries the moves of the shorter mate: this number, and one for so many
-/// nodes. The bound of a long mate is often far too low, so there can be very many lengths to try.
+/// A measure that also tries the moves of the shorter mate stops after `MIN_VISITS` visits, plus one for every
+/// `NODES_PER_VISIT` nodes of the limit. The bound of a long mate is often far too low, so there can be very many
+/// lengths to try.
 const MIN_VISITS: u64 = 1 << 17;
 const NODES_PER_VISIT: u64 = 128;
 
@@ -47,6 +48,15 @@ pub struct CountedPlies<M> {
     pub is_least: bool,
     /// Nodes searched for this result.
     pub nodes: u64,
+}
+
+/// A lower bound of [`CountedPlies::plies`].
+struct Bound {
+    plies: u16,
+    /// Whether it is proven. Otherwise a limit ended its search, and it only shows where to begin.
+    is_least: bool,
+    /// Nodes searched for it.
+    nodes: u64,
 }
 
 impl<G: SharedGame> DfPn<G> {
@@ -79,14 +89,11 @@ impl<G: SharedGame> DfPn<G> {
         let first_length = first.without_futile(game);
         let at_most = first_length.as_ref().map_or(MAX_PLIES, |(plies, _)| *plies);
         let bound = Self::bound(conceding, game, at_most, nodes, observer);
-        if let Some((plies, line)) = first_length.clone().filter(|(plies, _)| *plies <= bound.plies)
+        if let Some((plies, line)) =
+            first_length.as_ref().filter(|(plies, _)| *plies <= bound.plies)
         {
-            return Some(CountedPlies {
-                plies,
-                line,
-                is_least: bound.is_least,
-                nodes: bound.nodes,
-            });
+            let Bound { is_least, nodes, .. } = bound;
+            return Some(CountedPlies { plies: *plies, line: line.clone(), is_least, nodes });
         }
         let nodes_before = self.search().nodes();
         let left = nodes.saturating_sub(bound.nodes);
@@ -113,30 +120,28 @@ impl<G: SharedGame> DfPn<G> {
         Some(best)
     }
 
-    /// A lower bound for a mate of at most `at_most` plies: the shortest mate of the conceding game, or `at_most` if
-    /// that has no shorter one. It is proven if `is_least` is set.
+    /// The lower bound for a mate of at most `at_most` plies: the length of the shortest mate of the conceding game, or
+    /// `at_most` if that game has no shorter one.
     fn bound(
         conceding: &mut DfPn<Restricted<G>>,
         game: &G,
         at_most: u16,
         nodes: u64,
         observer: &dyn SearchObserver<G::Move>,
-    ) -> CountedPlies<G::Move> {
+    ) -> Bound {
         let Some(depth_plies) = at_most.checked_sub(G::PLIES_APART) else {
-            return CountedPlies { plies: at_most, line: Vec::new(), is_least: true, nodes: 0 };
+            return Bound { plies: at_most, is_least: true, nodes: 0 };
         };
         let nodes = nodes / SEARCHES_PER_BOUND;
         let limits = Limits { depth_plies, nodes, when_hopeless: WhenHopeless::GoOn };
         let mut bound = Restricted::new(game.clone(), Restrictions::conceding());
         let (solved, is_shortest) = conceding.solve_shortest(&mut bound, limits, observer);
-        let nodes = solved.stats.nodes;
-        let is_above = matches!(solved.verdict, Verdict::Disproven | Verdict::Unknown(Stop::Depth));
         let (plies, is_least) = match solved.verdict {
             Verdict::Proven => (u16::try_from(solved.line.len()).unwrap_or(u16::MAX), is_shortest),
-            _ if is_above => (at_most, true),
-            Verdict::Disproven | Verdict::Unknown(_) => (0, false),
+            Verdict::Disproven | Verdict::Unknown(Stop::Depth) => (at_most, true),
+            Verdict::Unknown(_) => (0, false),
         };
-        CountedPlies { plies, line: Vec::new(), is_least, nodes }
+        Bound { plies, is_least, nodes: solved.stats.nodes }
     }
 
     /// The search that found the last proof: of the team, or of one thread.

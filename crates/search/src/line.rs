@@ -64,15 +64,15 @@ impl<M: Copy + Eq, H: Hand> Proof<M, H> {
         let mut measure =
             LengthMeasure::new(self, Some(extra_proofs), Counting::WithoutFutileOrReturns);
         let root = measure.root(game);
-        let mut lengths = plies.step_by(usize::from(G::PLIES_APART));
-        let plies = lengths.find(|&plies| {
-            measure.visits > max_visits || measure.takes_at_most(game, root, plies)
-        })?;
-        if measure.visits > max_visits {
-            return None;
+        for plies in plies.step_by(usize::from(G::PLIES_APART)) {
+            if measure.takes_at_most(game, root, plies) {
+                return Some((plies, line_of(&mut measure, game, root, plies)));
+            }
+            if measure.visits > max_visits {
+                break;
+            }
         }
-        let line = line_of(&mut measure, game, root, plies);
-        Some((plies, line))
+        None
     }
 
     /// The length in plies without futile defences and their [replies](Game::futile_replies), and the line of so many

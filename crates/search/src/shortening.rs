@@ -73,11 +73,12 @@ impl<G: Game, S: Resumable<G> + ?Sized> Shortening<'_, G, S> {
         nodes.saturating_mul(ROOT_POSITIONS + u64::from(self.plies()) / 16)
     }
 
-    /// Seeks shorter proofs of the positions of the line. Each gets this number of nodes. With shorter proofs the line
-    /// may be another one, so the search continues with that.
+    /// Seeks shorter proofs of the positions of the line, each with this number of nodes. If some are found, the
+    /// defender's longest play may be another line, which is then searched in the same way.
     fn shorten_line(&mut self, game: &mut G, nodes: u64) -> Result<(), Stop> {
         while self.shorten_positions(game, nodes)? {
-            // The line may be shorter than the proof in the table, which then must be searched again.
+            // The table may have only longer proofs than the line. Then the check searches for shorter ones, and fails
+            // if these nodes are not enough.
             let max_nodes = self.search.nodes().saturating_add(self.nodes_of_root(nodes));
             match self.check(game, self.plies(), max_nodes.min(self.max_nodes)) {
                 Err(Stop::Cancelled) => return Err(Stop::Cancelled),
@@ -88,14 +89,15 @@ impl<G: Game, S: Resumable<G> + ?Sized> Shortening<'_, G, S> {
         Ok(())
     }
 
-    /// As [`Self::shorten_line`], once, from the end of the line to its beginning. `true` if there was a shorter proof.
+    /// One pass of [`Self::shorten_line`], from the end of the line to its beginning. `true` if a shorter proof was
+    /// found.
     fn shorten_positions(&mut self, game: &mut G, nodes: u64) -> Result<bool, Stop> {
         let mut undos: Vec<_> = self.solved.line.iter().map(|&m| (m, game.make(m))).collect();
         let (mut plies, mut found) = (0, Ok(false));
         while let Some((m, undo)) = undos.pop() {
             game.unmake(m, undo);
             plies += 1;
-            // The root is searched later, with more nodes.
+            // `run` searches the root, with more nodes.
             if game.node_kind() == NodeKind::And || undos.is_empty() || found.is_err() {
                 continue;
             }

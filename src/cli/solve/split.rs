@@ -7,10 +7,10 @@ use clap::Args;
 
 use super::args::SolveArgs;
 use super::one::settings;
+use crate::cli::dataset::verdicts;
 use crate::cli::exit::{ExitStatus, Usage};
 use crate::cli::job_args::run_job;
 use crate::cli::option::{location, whole_number};
-use crate::cli::report::counted;
 use crate::format::Format;
 use crate::jobs::leaves::{solve_leaves, write_leaves};
 use crate::jobs::plan::{JobPlan, JobRequest};
@@ -91,14 +91,7 @@ pub(super) fn solve_split(
 }
 
 fn summary(counts: &Counts) -> String {
-    let verdicts = &counts.verdicts;
-    let unknown = verdicts.unknown.values().sum();
-    let verdicts = counted(&[
-        (verdicts.win, "win"),
-        (verdicts.loss, "loss"),
-        (verdicts.no_mate, "no mate"),
-        (unknown, "unknown"),
-    ]);
+    let verdicts = verdicts(counts);
     let colon = if verdicts.is_empty() { "" } else { ": " };
     let nodes = separated_quantity(counts.nodes, "node");
     format!("{}{colon}{verdicts}; {nodes}", quantity(counts.input, "position"))
