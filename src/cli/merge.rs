@@ -57,8 +57,8 @@ pub(super) struct MergeArgs {
     #[arg(long, value_name = "FORMAT")]
     to: Option<FormatName>,
 
-    /// Which outputs of the shards to join; the table of `dataset` is `rows` [default: kept; proofs after `solve
-    /// --split`]
+    /// Which outputs of the shards to join; the table of `dataset` is `rows` [default: kept, or proofs after `kyokumen
+    /// solve --split`]
     #[arg(long, value_name = "kept|mated|mated_lines|unknown|unknown_lines|rows|proofs|quarantine|quarantine_lines", value_parser = word::<OutputKind>)]
     stream: Option<OutputKind>,
 
