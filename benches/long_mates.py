@@ -8,7 +8,10 @@ The problems are in `long_mates.tsv`. NAME selects those whose name contains it.
 core, without a node limit, and is repeatable unless the time limit stops it. `kyokumen verify --proof` checks each
 proof. Prints a Markdown table with the beginning of the SHA-256 of each proof file.
 
-Exit status: 0 if done, 1 if a result contradicts the file or a proof is wrong.
+With `--usi` other mate solvers take turns with Kyokumen, with the same limits. Their columns have the CPU time from
+`go mate` to `checkmate`, and in brackets the plies of their mate.
+
+Exit status: 0 if done, 1 if a result of Kyokumen contradicts the file or a proof is wrong.
 """
 
 import argparse
@@ -16,15 +19,97 @@ import hashlib
 import json
 import os
 import pathlib
+import queue
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 from measuring import figure, pin_to_one_core, table
 from position_sets import columns
 
 PROBLEMS = pathlib.Path(__file__).with_name("long_mates.tsv")
-COLUMNS = ["problem", "stated", "plies", "without futile", "nodes", "search", "CPU time of all", "memory", "SHA-256 of the proof"]
+COLUMNS = ["problem", "stated", "plies", "counted", "nodes", "search", "CPU time of all", "memory", "SHA-256 of the proof"]
+
+
+class UsiSolver:
+    """A mate solver that speaks USI. It is started anew for each problem."""
+
+    def __init__(self, text):
+        """`text` is NAME=PROGRAM, followed by options NAME=VALUE, all separated by commas."""
+        (self.name, self.program), *self.options = (part.split("=", 1) for part in text.split(","))
+
+    def solve(self, sfen, seconds, hash_mb):
+        """The CPU time and the plies of the mate, or why there is none, as text."""
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen([self.program], text=True, errors="replace", **pipes) as engine:
+            try:
+                return self.answer(engine, sfen, seconds, hash_mb)
+            finally:
+                engine.kill()
+
+    def answer(self, engine, sfen, seconds, hash_mb):
+        lines = queue.SimpleQueue()
+        threading.Thread(target=pass_on, args=(engine, lines), daemon=True).start()
+        options = [["USI_Hash", hash_mb], ["Threads", 1], *self.options]
+        send(engine, "usi")
+        awaited(lines, "usiok", 60)
+        send(engine, *(f"setoption name {name} value {value}" for name, value in options), "isready")
+        awaited(lines, "readyok", 60)
+        send(engine, "usinewgame", f"position sfen {sfen}")
+        # Some solvers clear the table after `readyok`.
+        time.sleep(1 + hash_mb / 1000)
+        before = cpu_seconds(engine.pid)
+        send(engine, "go mate infinite")
+        answer, at_answer = awaited(lines, "checkmate", seconds)
+        match answer:
+            case None:
+                return "ended early"
+            case "" | "timeout" | "none":
+                return "–"
+            case "nomate":
+                found = "no mate"
+            case moves:
+                found = len(moves.split())
+        return f"{figure(at_answer - before)} s ({found})"
+
+
+def send(engine, *lines):
+    engine.stdin.write("".join(f"{line}\n" for line in lines))
+    engine.stdin.flush()
+
+
+def pass_on(engine, lines):
+    """Passes the lines of the engine on, each with the CPU time at its arrival, and None at the end."""
+    for line in engine.stdout:
+        lines.put((line.strip(), cpu_seconds(engine.pid)))
+    lines.put(None)
+
+
+def awaited(lines, word, seconds):
+    """What follows the word in the first line that begins with it, and the CPU time then. "" instead if it does not
+    come in time, None if the engine ended."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            line = lines.get(timeout=max(0, deadline - time.monotonic()))
+        except queue.Empty:
+            return "", 0
+        if line is None:
+            return None, 0
+        first, _, rest = line[0].partition(" ")
+        if first == word:
+            return rest, line[1]
+
+
+def cpu_seconds(pid):
+    """The CPU time of a process, by Linux."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run(command):
@@ -41,15 +126,41 @@ def contradicts(stated, verdict):
     return verdict != "unknown" and (verdict == "win") != (stated != "no mate")
 
 
+def solved(arguments, sfen, stated, proof):
+    """The columns of Kyokumen, and the number of wrong results."""
+    limits = ["--threads", "1", "--time", str(arguments.seconds), "--hash-mb", str(arguments.hash_mb)]
+    command = [arguments.kyokumen, "solve", sfen, *limits, "--json", "--proof", proof, "--force"]
+    output, cpu_time, memory_mib = run(command)
+    solution = json.loads(output)
+    verdict = solution["verdict"]
+    wrong, digest = contradicts(stated, verdict), "–"
+    if verdict == "win":
+        checked = subprocess.run([arguments.kyokumen, "verify", "--proof", proof], capture_output=True, check=False)
+        wrong += checked.returncode != 0
+        digest = hashlib.sha256(proof.read_bytes()).hexdigest()[:16]
+    plies = solution["plies"] if verdict == "win" else verdict.replace("_", " ")
+    counted = solution["tsume_plies"] or (solution["tsume_plies_null"] or "–").replace("_", " ")
+    search = figure(solution["elapsed_ms"] / 1000)
+    figures = [f"{solution['nodes']:,}", f"{search} s", f"{figure(cpu_time)} s", f"{memory_mib} MiB", digest]
+    return [plies, counted, *figures], wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kyokumen", default="target/dist/kyokumen", help="the program")
-    parser.add_argument("--seconds", default="60", help="time limit for a problem")
-    parser.add_argument("--hash-mb", default="2048", help="memory of the table in MiB")
+    parser.add_argument("--seconds", type=float, default=60, help="time limit for a problem")
+    parser.add_argument("--hash-mb", type=int, default=2048, help="memory of the table in MiB")
+    parser.add_argument(
+        "--usi",
+        type=UsiSolver,
+        action="append",
+        default=[],
+        metavar="NAME=PROGRAM[,OPTION=VALUE…]",
+        help="another mate solver, with options to set. Can be repeated",
+    )
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
     pin_to_one_core()
-    limits = ["--threads", "1", "--time", arguments.seconds, "--hash-mb", arguments.hash_mb]
     rows, wrong = [], 0
     with tempfile.TemporaryDirectory() as folder:
         proof = pathlib.Path(folder) / "mate.proofs"
@@ -57,22 +168,12 @@ def main():
             if arguments.names and not any(part in name for part in arguments.names):
                 continue
             print(name, file=sys.stderr)
-            command = [arguments.kyokumen, "solve", sfen, *limits, "--json", "--proof", proof, "--force"]
-            output, cpu_seconds, memory_mib = run(command)
-            solution = json.loads(output)
-            verdict = solution["verdict"]
-            digest = "–"
-            if verdict == "win":
-                checked = subprocess.run([arguments.kyokumen, "verify", "--proof", proof], capture_output=True, check=False)
-                wrong += checked.returncode != 0
-                digest = hashlib.sha256(proof.read_bytes()).hexdigest()[:16]
-            wrong += contradicts(stated, verdict)
-            plies = solution["plies"] if verdict == "win" else verdict.replace("_", " ")
-            counted = solution["tsume_plies"] or solution["tsume_plies_null"] or "–"
-            search = figure(solution["elapsed_ms"] / 1000)
-            times = [f"{search} s", f"{figure(cpu_seconds)} s", f"{memory_mib} MiB"]
-            rows.append([name, stated, plies, counted, f"{solution['nodes']:,}", *times, digest])
-    print(table(COLUMNS, rows))
+            row, wrong_here = solved(arguments, sfen, stated, proof)
+            wrong += wrong_here
+            peers = [peer.solve(sfen, arguments.seconds, arguments.hash_mb) for peer in arguments.usi]
+            rows.append([name, stated, *row, *peers])
+            print(*rows[-1], sep="\t", file=sys.stderr)
+    print(table([*COLUMNS, *(peer.name for peer in arguments.usi)], rows))
     sys.exit(1 if wrong else 0)
 
 

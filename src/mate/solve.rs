@@ -91,7 +91,8 @@ where
 }
 
 /// Solves one position on `threads` threads, one of them the calling thread; 0 uses all cores. `observer` receives the
-/// progress and can stop the search.
+/// progress and can stop the search. If the length of a mate is measured, which may take as long as the search,
+/// `answered` is called before with the solution so far.
 ///
 /// For large depths, call this on a thread with a stack of [`STACK_BYTES`](crate::solver::STACK_BYTES). With several
 /// threads, a long search may find a different mate in each run, see [`Judge::on_threads`].
@@ -105,13 +106,16 @@ pub fn solve_one(
     options: &SolveOptions,
     threads: usize,
     observer: &dyn SearchObserver<Move>,
+    answered: impl Fn(Solution),
 ) -> Result<Result<Solution, BadPosition>, TableError> {
     let memo = Arc::new(Memo::with_buckets(1));
     let mut worker = SolveWorker::try_new(settings, options, memo)?;
     if let Some(threads) = NonZero::new(platform::threads(threads)) {
         worker.judge = worker.judge.on_threads(Threads::new(threads));
     }
-    Ok(worker.solution(input, observer))
+    let so_far = input.clone();
+    let answered = |solved: &SolvedPosition| answered(solved.clone().of(so_far.clone(), false));
+    Ok(worker.solution(input, observer, &answered))
 }
 
 fn solve_with<E>(
@@ -133,7 +137,7 @@ where
     };
     let work = |worker: &mut SolveWorker, position: PositionResult| -> Result<_, Error> {
         let cancel = Arc::clone(&worker.options.cancel);
-        Ok(position?.and_then(|input| worker.solution(input, &*cancel)))
+        Ok(position?.and_then(|input| worker.solution(input, &*cancel, &|_| ())))
     };
     let parallelism = Parallelism::new(threads, threads * POSITIONS_PER_THREAD);
     let ended = process_in_order(positions, parallelism, make_worker, work, |solution| {
@@ -153,6 +157,23 @@ struct SolvedPosition {
     elapsed: Duration,
     is_shortest: Option<bool>,
     tsume_plies: Option<CountedPlies>,
+}
+
+impl SolvedPosition {
+    /// The solution without the findings about all moves and without proofs.
+    fn of(self, input: InputPosition, is_from_memo: bool) -> Solution {
+        let Self { mate_result, elapsed, is_shortest, tsume_plies } = self;
+        Solution {
+            input,
+            mate_result: Some(mate_result),
+            elapsed,
+            is_from_memo,
+            is_shortest,
+            tsume_plies,
+            moves: None,
+            proofs: Vec::new(),
+        }
+    }
 }
 
 impl Memorable for SolvedPosition {
@@ -189,6 +210,7 @@ impl SolveWorker {
         &mut self,
         input: InputPosition,
         observer: &dyn SearchObserver<Move>,
+        answered: &dyn Fn(&SolvedPosition),
     ) -> Result<Solution, BadPosition> {
         let started = Instant::now();
         let is_searched = self
@@ -198,29 +220,18 @@ impl SolveWorker {
         if !is_searched {
             return Ok(Solution::skipped(input, started.elapsed()));
         }
-        let (solved, is_from_memo) = self.recall_or_search(&input.position, observer);
-        let SolvedPosition { mate_result, elapsed, is_shortest, tsume_plies } = solved;
+        let (solved, is_from_memo) = self.recall_or_search(&input.position, observer, answered);
         let (position, index) = (&input.position, input.location.index);
         let mut proofs = Vec::new();
         if self.options.proof {
-            proofs.extend(self.judge.proof(position, mate_result.verdict, index));
+            proofs.extend(self.judge.proof(position, solved.mate_result.verdict, index));
         }
         let moves_judge = self.moves_judge.as_mut().filter(|_| position.has_legal_move());
-        let moves = moves_judge.map(|judge| judge.judge(position, &mate_result, observer));
+        let moves = moves_judge.map(|judge| judge.judge(position, &solved.mate_result, observer));
         if let Some(moves) = &moves {
             proofs.extend(moves.proofs(position, index));
         }
-        let mate_result = Some(mate_result);
-        Ok(Solution {
-            input,
-            mate_result,
-            elapsed,
-            is_from_memo,
-            is_shortest,
-            tsume_plies,
-            moves,
-            proofs,
-        })
+        Ok(Solution { moves, proofs, ..solved.of(input, is_from_memo) })
     }
 
     /// Returns the result, and whether it is from the memo.
@@ -228,11 +239,12 @@ impl SolveWorker {
         &mut self,
         position: &Position,
         observer: &dyn SearchObserver<Move>,
+        answered: &dyn Fn(&SolvedPosition),
     ) -> (SolvedPosition, bool) {
         if let Some(solved) = self.memo.recall(position) {
             return (solved, true);
         }
-        let solved = self.search(position, observer);
+        let solved = self.search(position, observer, answered);
         // Proofs are too large for the memo, and the judge keeps only the proof of its last search.
         if !(self.options.proof && solved.mate_result.verdict.is_mate()) {
             self.memo.remember(position, &solved, &self.options.cancel);
@@ -244,15 +256,19 @@ impl SolveWorker {
         &mut self,
         position: &Position,
         observer: &dyn SearchObserver<Move>,
+        answered: &dyn Fn(&SolvedPosition),
     ) -> SolvedPosition {
         let started = Instant::now();
         let mate_result = self.judge.judge(position, observer);
         let elapsed = started.elapsed();
         let verdict = mate_result.verdict;
         let is_shortest = verdict.is_mate().then(|| self.judge.is_shortest(position)).flatten();
-        let tsume_plies =
-            self.options.tsume_plies.then(|| self.judge.tsume_plies(position, verdict, observer));
-        SolvedPosition { mate_result, elapsed, is_shortest, tsume_plies: tsume_plies.flatten() }
+        let mut solved = SolvedPosition { mate_result, elapsed, is_shortest, tsume_plies: None };
+        if self.options.tsume_plies && verdict.is_mate() {
+            answered(&solved);
+            solved.tsume_plies = self.judge.tsume_plies(position, verdict, observer);
+        }
+        solved
     }
 }
 
@@ -325,5 +341,31 @@ mod tests {
             memo_hits[0] < memo_hits[2] && memo_hits[0] > 0 && memo_hits[3] > 0,
             "{memo_hits:?}"
         );
+    }
+
+    #[test]
+    fn a_mate_is_answered_before_its_length_is_measured() {
+        let settings = MateSettings { nodes: 10_000, hash_mb: 1, ..MateSettings::default() };
+        let options = SolveOptions { tsume_plies: true, ..SolveOptions::default() };
+        let answers = |sfen: &str| {
+            let location = RecordLocation { index: 0, spot: LineOrByte::Line(1) };
+            let position = sfen.parse().expect("an SFEN");
+            let input = InputPosition { location, position, label: None };
+            let answers = std::cell::RefCell::new(Vec::new());
+            let answered = |solution| answers.borrow_mut().push(solution);
+            let cancel = AtomicBool::new(false);
+            let solution = solve_one(input, &settings, &options, 1, &cancel, answered)
+                .expect("there is memory for a table of one MiB")
+                .expect("there is a king to mate");
+            (answers.into_inner(), solution)
+        };
+        let (answers_of_mate, mate) =
+            answers("5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1");
+        assert_eq!(mate.tsume_plies.as_ref().map(|counted| counted.plies), Some(3));
+        let [answer] = &answers_of_mate[..] else { panic!("{answers_of_mate:?}") };
+        assert_eq!(*answer, Solution { tsume_plies: None, ..mate });
+        let (answers_without_mate, without_mate) = answers("4k4/9/4P4/9/9/9/9/9/9 b 2P 1");
+        assert_eq!(without_mate.mate_result.map(|it| it.verdict.is_mate()), Some(false));
+        assert_eq!(answers_without_mate, []);
     }
 }

@@ -14,11 +14,12 @@ use crate::cli::message::say;
 use crate::cli::progress::{ProgressMode, ProgressSnapshot};
 use crate::engine::progress::ProgressDisplay;
 use crate::mate::judge::{MateSettings, Stop, WhenHopeless};
-use crate::mate::positions::InputPosition;
+use crate::mate::positions::{BadPosition, InputPosition};
 use crate::mate::solve::{Solution, SolveOptions, solve_one as solve};
 use crate::ops::language::{Language, in_language};
 use crate::records::claims::FileClaims;
 use crate::records::position_verdict::PositionVerdict;
+use crate::search::TableError;
 use crate::shogi::Move;
 use crate::solver::{MAX_PLIES, STACK_BYTES, SearchControl, SearchProgress};
 use crate::storage::quantity::{duration, rounded, separated_quantity};
@@ -51,18 +52,33 @@ pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Resu
         (&settings, &options, args.threads, &control);
     let solution = thread::scope(|scope| -> anyhow::Result<Solution> {
         let (sender, receiver) = mpsc::channel();
+        let answers = sender.clone();
+        // The receiver is closed only after an error that is already being reported.
+        let answered = move |solution| drop(answers.send(Message::Answer(solution)));
         let search = move || {
-            // The receiver is closed only after an error that is already being reported.
-            drop(sender.send(solve(input, search_settings, options, threads, observer)));
+            let solution = solve(input, search_settings, options, threads, observer, answered);
+            drop(sender.send(Message::Solution(solution)));
         };
         let builder = thread::Builder::new().name("search".to_owned()).stack_size(STACK_BYTES);
         builder.spawn_scoped(scope, search).context("cannot start a thread")?;
         let mut watch = Watch::new(args, &control);
+        let mut is_answered = false;
         loop {
             match receiver.recv_timeout(WATCH_EVERY) {
-                Ok(Err(no_memory)) => return Err(no_memory.into()),
-                Ok(Ok(Ok(solution))) => return Ok(solution),
-                Ok(Ok(Err(bad))) => {
+                Ok(Message::Answer(solution)) => {
+                    watch.clear();
+                    output.write_answer(&solution, &control.figures())?;
+                    is_answered = true;
+                }
+                Ok(Message::Solution(Err(no_memory))) => return Err(no_memory.into()),
+                Ok(Message::Solution(Ok(Ok(solution)))) => {
+                    watch.clear();
+                    if !is_answered {
+                        output.write_answer(&solution, &control.figures())?;
+                    }
+                    return Ok(solution);
+                }
+                Ok(Message::Solution(Ok(Err(bad)))) => {
                     return Err(Usage(format!("SFEN: {}\n  {sfen}", bad.error)).into());
                 }
                 Err(RecvTimeoutError::Timeout) => watch.update(interrupt.signal().is_some()),
@@ -72,7 +88,7 @@ pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Resu
             }
         }
     })?;
-    output.write_only(&solution, &control.figures())?;
+    output.write_only(&solution)?;
     for warning in solution.input.position.setup().warnings() {
         say!("warning: {warning}");
     }
@@ -85,6 +101,13 @@ pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Resu
     proofs.write(&solution)?;
     let unwritten = proofs.finish()?;
     Ok(ExitStatus::of_records(1, unwritten))
+}
+
+/// What the search thread sends.
+enum Message {
+    /// The solution before the length of its mate is measured.
+    Answer(Solution),
+    Solution(Result<Result<Solution, BadPosition>, TableError>),
 }
 
 /// Default node limit for a single position. A search of so many nodes takes some seconds.
@@ -169,11 +192,17 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Drop for Watch<'_> {
-    fn drop(&mut self) {
+impl Watch<'_> {
+    fn clear(&mut self) {
         if let Some(display) = &mut self.display {
             display.clear();
         }
+    }
+}
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 

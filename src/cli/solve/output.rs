@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use super::games::{MATE_FORMATS, MateGames};
 use super::page::MatePage;
-use super::report::{write_json, write_line, write_report};
+use super::report::{write_answer, write_json, write_line, write_rest};
 use crate::format::Format;
 use crate::mate::solve::Solution;
 use crate::ops::language::Language;
@@ -62,14 +62,23 @@ impl Output {
         Ok(())
     }
 
-    /// Writes the only solution and finishes. `progress` is shown as text if the search is undecided.
-    pub(super) fn write_only(
-        mut self,
+    /// Writes the answer to the only position as text, before the length of the mate is measured. Other outputs are
+    /// written when all is known. `progress` is shown if the search is undecided.
+    pub(super) fn write_answer(
+        &self,
         solution: &Solution,
         progress: &SearchProgress,
     ) -> anyhow::Result<()> {
+        match self {
+            Self::Text(language) => Ok(write_answer(solution, progress, *language)?),
+            Self::Json { .. } | Self::Games(_) | Self::Page(_) => Ok(()),
+        }
+    }
+
+    /// Writes the only solution, as text the part after the answer, and finishes.
+    pub(super) fn write_only(mut self, solution: &Solution) -> anyhow::Result<()> {
         if let Self::Text(language) = self {
-            return Ok(write_report(solution, progress, language)?);
+            return Ok(write_rest(solution, language)?);
         }
         self.write(solution)?;
         self.finish(0, false)

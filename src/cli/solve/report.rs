@@ -117,8 +117,9 @@ pub(super) fn write_line(solution: &Solution, language: Language) -> io::Result<
     writeln!(io::stdout(), "{}", text.trim_end())
 }
 
-/// Writes the verdict of a single position as several lines, with the progress of an undecided search.
-pub(super) fn write_report(
+/// Writes the verdict of a single position as several lines, with the progress of an undecided search. The length
+/// without futile interpositions and the findings about all moves follow in [`write_rest`].
+pub(super) fn write_answer(
     solution: &Solution,
     progress: &SearchProgress,
     language: Language,
@@ -129,7 +130,6 @@ pub(super) fn write_report(
         rows.push((language.pick("line", "USI"), line.line.join(" ")));
         rows.push((language.pick("in words", "手順"), in_words(solution)));
     }
-    rows.extend(tsume_rows(solution, line.plies, language));
     if let Some(is_shortest) = line.shortest {
         let known = if is_shortest {
             language.pick("yes", "証明済み")
@@ -152,19 +152,21 @@ pub(super) fn write_report(
     rows.push((language.pick("nodes/s", "ノード/秒"), format!("{speed:.0}")));
     let mut out = io::stdout();
     writeln!(out, "{}", verdict(solution, language))?;
-    for (name, text) in rows {
-        write_row(&mut out, language, name, &text)?;
+    rows.into_iter().try_for_each(|(name, text)| write_row(&mut out, language, name, &text))
+}
+
+/// Writes what is found after the verdict of a single position.
+pub(super) fn write_rest(solution: &Solution, language: Language) -> io::Result<()> {
+    for (name, text) in tsume_rows(solution, language) {
+        write_row(&mut io::stdout(), language, name, &text)?;
     }
     let moves = solution.moves.as_ref();
     moves.map_or(Ok(()), |report| write_moves(solution, report, language))
 }
 
 /// The length and the line without futile interpositions, unless they are those of the mate with `plies`.
-fn tsume_rows(
-    solution: &Solution,
-    plies: Option<usize>,
-    language: Language,
-) -> Vec<(&'static str, String)> {
+fn tsume_rows(solution: &Solution, language: Language) -> Vec<(&'static str, String)> {
+    let plies = solution.mate_result.as_ref().map(|mate_result| mate_result.line.len());
     let counted = solution.tsume_plies.as_ref();
     let Some(counted) = counted.filter(|it| Some(usize::from(it.plies)) != plies) else {
         return Vec::new();
