@@ -359,8 +359,7 @@ mod tests {
                 .expect("there is a king to mate");
             (answers.into_inner(), solution)
         };
-        let (answers_of_mate, mate) =
-            answers("5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1");
+        let (answers_of_mate, mate) = answers("5pk2/7P1/4+R1+P1+b/8b/6R2/9/9/9/9 b 4g4s4n4l15p 1");
         assert_eq!(mate.tsume_plies.as_ref().map(|counted| counted.plies), Some(3));
         let [answer] = &answers_of_mate[..] else { panic!("{answers_of_mate:?}") };
         assert_eq!(*answer, Solution { tsume_plies: None, ..mate });
