@@ -4,6 +4,7 @@
 //! 1+ε thresholds: Pawlewicz and Lew (2007). Disproofs that depend on the path: Kishimoto and Müller (2004).
 //! `docs/search.md` lists the known hazards of such searches and the remedy for each.
 
+mod overlap;
 mod parallel;
 
 use std::collections::TryReserveError;
@@ -14,9 +15,7 @@ use kyokumen_game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
 use super::child_cache::{CacheHandle, ChildCache, NO_HANDLE};
 use super::limits::{Limits, MAX_PLIES, WhenHopeless};
-use super::numbers::{
-    ChildSummary, DISPROVEN, Delay, PROVEN, ProofNumbers, SHORT_SEARCH_NODES, UNKNOWN,
-};
+use super::numbers::{ChildNumbers, ChildSummary, DISPROVEN, Delay, PROVEN, ProofNumbers, UNKNOWN};
 use super::observer::SearchObserver;
 use super::path::{PATH_INDEPENDENT, Path, PathDependency, dependency_above};
 use super::table::{INFINITE, ProvenNode, TableLookup, TableUpdate, TranspositionTable};
@@ -30,6 +29,9 @@ const POLL_EVERY_NODES: u64 = 1 << 10;
 /// everything else.
 const PLIES_WITH_COSTS: Range<u16> = 3..64;
 
+/// Most searches are short. What helps long ones would take more time in them.
+const SHORT_SEARCH_NODES: u64 = 1 << 18;
+
 /// Nodes before a search can be hopeless. Until then the numbers of the root are mostly first guesses.
 const MIN_NODES_BEFORE_GIVING_UP: u64 = 1 << 8;
 
@@ -39,6 +41,8 @@ pub(super) struct Descent<G: Game, T> {
     path: Path<G::Hand>,
     /// A stack of the children of the nodes on the path.
     children: Vec<Child<G>>,
+    /// For each ply of the path, the index of the first child.
+    first_children: Vec<usize>,
     child_cache: ChildCache<G::Hand, Child<G>>,
     candidates: Vec<Candidate<G::Move>>,
     /// Moves from the root to the node being searched.
@@ -46,6 +50,8 @@ pub(super) struct Descent<G: Game, T> {
     limits: Limits,
     /// Nodes entered since [`Self::start`].
     nodes: u64,
+    /// See [`DfPn::long_after`](crate::dfpn::DfPn::long_after).
+    pub(super) long_after: u64,
     /// The search may enter nodes until `nodes` has this value. Then it must request more from the table.
     granted_until: u64,
     /// Set if the search must unwind.
@@ -118,6 +124,8 @@ impl<H> Value<H> {
 struct Child<G: Game> {
     m: G::Move,
     delayed: bool,
+    /// At an AND node: whether positions below the child are also below another child, see [`ChildNumbers::overlaps`].
+    overlaps: bool,
     /// The cost of the move, see [`Candidate::cost`].
     cost: i8,
     /// Its numbers include the cost.
@@ -125,8 +133,9 @@ struct Child<G: Game> {
 }
 
 impl<G: Game> Child<G> {
-    const fn delayed_and_numbers(&self) -> (bool, ProofNumbers) {
-        (self.delayed, self.value.numbers)
+    const fn numbers(&self) -> ChildNumbers {
+        let &Self { delayed, overlaps, value: Value { numbers, .. }, .. } = self;
+        ChildNumbers { delayed, overlaps, numbers }
     }
 }
 
@@ -145,11 +154,13 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             table,
             path: Path::new(),
             children: Vec::new(),
+            first_children: Vec::new(),
             child_cache: ChildCache::new(cache_bytes)?,
             candidates: Vec::new(),
             line: Vec::new(),
             limits: Limits::new(0, 0),
             nodes: 0,
+            long_after: SHORT_SEARCH_NODES,
             granted_until: 0,
             stop: None,
             unwinding_to: None,
@@ -180,6 +191,11 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         self.nodes
     }
 
+    #[inline]
+    const fn is_long(&self) -> bool {
+        self.nodes >= self.long_after
+    }
+
     /// Sets the node limit for searches that continue with the same table. It includes the nodes already searched.
     pub(super) fn set_node_limit(&mut self, nodes: u64) {
         self.limits.nodes = nodes;
@@ -202,6 +218,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let thresholds = ProofNumbers { proof: INFINITE, disproof: INFINITE };
         self.path.clear();
         self.children.clear();
+        self.first_children.clear();
         self.line.clear();
         let value = loop {
             let value = self.search(game, 0, NO_HANDLE, thresholds, observer);
@@ -231,7 +248,9 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let (key, hand) = (game.board_key(), game.hand());
         let nodes_before = self.nodes;
         let first_child = self.children.len();
+        let parent = ply.checked_sub(1).map_or((key, hand), |ply| self.path.node(ply));
         self.path.push(key, hand);
+        self.first_children.push(first_child);
         // Without a ply left, even a node with cached children is expanded, to see whether the game is over.
         let kind = game.node_kind();
         let terminal_value =
@@ -248,6 +267,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             }
         };
         self.path.pop();
+        self.first_children.pop();
         if is_counted {
             self.table.leave(key, hand);
         }
@@ -264,7 +284,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             _ => 0,
         };
         if !value.numbers.is_solved() {
-            value.handle = self.child_cache.insert(handle, key, hand, plies_left, children);
+            let position = (key, hand);
+            value.handle = self.child_cache.insert(handle, position, plies_left, parent, children);
         }
         self.children.truncate(first_child);
         let effort = u32::try_from(self.nodes - nodes_before + 1).unwrap_or(u32::MAX);
@@ -328,9 +349,9 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             let cost = if with_costs { cost } else { 0 };
             let numbers = ProofNumbers { proof: proof_number, disproof: disproof_number };
             let numbers = numbers.with_cost(kind, cost);
-            Child { m, delayed, cost, value: Value::new(numbers, hand) }
+            Child { m, delayed, overlaps: false, cost, value: Value::new(numbers, hand) }
         }));
-        if self.nodes >= SHORT_SEARCH_NODES && plies_left > 0 {
+        if self.is_long() && plies_left > 0 {
             self.look_up_children(game, kind, plies_left - 1);
         }
         None
@@ -353,7 +374,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let goal = game.proof_hand_of_goal();
         game.unmake(m, undo);
         let value = Value::proven(goal, 0);
-        self.children.push(Child { m, delayed: false, cost: 0, value });
+        self.children.push(Child { m, delayed: false, overlaps: false, cost: 0, value });
         Value::proven(game.proof_hand_of_attack(m, goal), 1)
     }
 
@@ -396,8 +417,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         let plies_left = self.limits.depth_plies - ply - 1;
         loop {
             let children = self.children[first_child..].iter();
-            let delay = Delay::after(self.nodes);
-            let summary = ChildSummary::new(kind, delay, children.map(Child::delayed_and_numbers));
+            let delay = Delay::when(self.is_long());
+            let summary = ChildSummary::new(kind, delay, children.map(Child::numbers));
             if ply == 0 && self.is_hopeless(summary.numbers) {
                 self.stop = Some(Stop::Nodes);
             }
@@ -432,6 +453,9 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                 continue;
             }
             let handle = entry.map_or(value.handle, |entry| entry.handle);
+            if self.is_long() && self.marks_overlap(game, ply, m, Value { handle, ..value }) {
+                continue;
+            }
             let child_thresholds =
                 summary.thresholds_of_best(kind, value.numbers, cost, thresholds);
             self.nodes += 1;

@@ -134,6 +134,14 @@ impl<G: Game> DfPn<G> {
         shorten(&mut self.descent, &mut self.proof, game, limits, solved, observer)
     }
 
+    /// Sets the number of nodes after which searches use the methods for long searches: checks are delayed for a shorter
+    /// time, all children are looked up, and common positions below an AND node are recognised. By default 262,144. Tests
+    /// lower it, to try these methods on small games.
+    #[doc(hidden)]
+    pub const fn long_after(&mut self, nodes: u64) {
+        self.descent.long_after = nodes;
+    }
+
     /// The proof of the last search; `None` if its verdict was not [`Verdict::Proven`](super::Verdict::Proven).
     pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
         self.proof.as_ref()

@@ -81,9 +81,6 @@ const fn without_cost(threshold: u32, cost: i8) -> u32 {
     if threshold == INFINITE { threshold } else { threshold.saturating_add_signed(-(cost as i32)) }
 }
 
-/// A search with fewer nodes is short, see [`Delay::after`].
-pub(super) const SHORT_SEARCH_NODES: u64 = 1 << 18;
-
 /// How long a delayed child does not count: until its predecessor is solved, or, at an OR node, has proven hard.
 ///
 /// A check is delayed if the check before it usually leads to the same positions, such as the drop of another piece on
@@ -100,10 +97,11 @@ impl Delay {
     /// Waits until the predecessor is solved or has proven hard.
     const UNTIL_HARD: Self = Self { hard: 16 };
 
-    /// The delay after this number of nodes. Short searches are faster without hard checks.
+    /// The delay in a [long search](crate::dfpn::DfPn::long_after) or a short one. Short searches are faster without
+    /// hard checks.
     #[inline]
-    pub(super) const fn after(nodes: u64) -> Self {
-        if nodes < SHORT_SEARCH_NODES { Self::UNTIL_SOLVED } else { Self::UNTIL_HARD }
+    pub(super) const fn when(is_long: bool) -> Self {
+        if is_long { Self::UNTIL_HARD } else { Self::UNTIL_SOLVED }
     }
 
     /// Whether the delayed successor of a child with these numbers does not count yet.
@@ -114,6 +112,37 @@ impl Delay {
             NodeKind::Or => child.proof.wrapping_sub(1) < self.hard - 1,
             NodeKind::And => !child.is_solved(),
         }
+    }
+}
+
+/// What the numbers of a node depend on, for each of its children.
+#[derive(Clone, Copy)]
+pub(super) struct ChildNumbers {
+    /// See [`Delay`].
+    pub(super) delayed: bool,
+    /// At an AND node: whether its subtree has positions in common with that of another child.
+    pub(super) overlaps: bool,
+    pub(super) numbers: ProofNumbers,
+}
+
+/// Decides which children of a node do not count yet. It must be asked for all of them, in their order.
+struct Waiting {
+    kind: NodeKind,
+    delay: Delay,
+    predecessor_is_waited_for: bool,
+}
+
+impl Waiting {
+    const fn new(kind: NodeKind, delay: Delay) -> Self {
+        Self { kind, delay, predecessor_is_waited_for: false }
+    }
+
+    #[inline(always)]
+    const fn excludes(&mut self, child: ChildNumbers) -> bool {
+        let is_excluded = child.delayed & self.predecessor_is_waited_for;
+        let holds = self.delay.holds_after(self.kind, child.numbers);
+        self.predecessor_is_waited_for = is_excluded | holds;
+        is_excluded
     }
 }
 
@@ -137,11 +166,42 @@ struct Total {
     largest: u32,
     /// Number of open children.
     open: u32,
+    /// The part of the children that overlap. Of their numbers only the largest counts.
+    overlapping: Overlapping,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Overlapping {
+    sum: u64,
+    largest: u32,
+}
+
+impl Overlapping {
+    const fn add(&mut self, number: u32) {
+        self.sum += number as u64;
+        if number > self.largest {
+            self.largest = number;
+        }
+    }
+
+    /// The part of an AND node's children.
+    #[cold]
+    fn of(delay: Delay, children: impl Iterator<Item = ChildNumbers>) -> Self {
+        let mut overlapping = Self::default();
+        let mut waiting = Waiting::new(NodeKind::And, delay);
+        for child in children {
+            if !waiting.excludes(child) && child.overlaps {
+                overlapping.add(child.numbers.proof);
+            }
+        }
+        overlapping
+    }
 }
 
 impl Total {
     const fn new(kind: NodeKind) -> Self {
-        Self { kind, sum: 0, largest: 0, open: 0 }
+        let overlapping = Overlapping { sum: 0, largest: 0 };
+        Self { kind, sum: 0, largest: 0, open: 0, overlapping }
     }
 
     #[inline]
@@ -158,8 +218,13 @@ impl Total {
     fn value(self) -> u32 {
         match self.kind {
             NodeKind::Or => self.largest.saturating_add(2 * self.others()).min(LARGEST),
-            NodeKind::And => capped(self.sum),
+            NodeKind::And => capped(self.sum_of_distinct() + u64::from(self.overlapping.largest)),
         }
+    }
+
+    /// The sum over the children that do not overlap.
+    const fn sum_of_distinct(self) -> u64 {
+        self.sum - self.overlapping.sum
     }
 
     /// Number of open children except the searched one.
@@ -170,10 +235,15 @@ impl Total {
     /// The contribution of the other children to the sum while the child with this number is searched. At OR nodes each
     /// other open child counts one, not two as in [`Self::value`]. So the search stays a little longer in the subtree
     /// of one child.
-    fn without(self, number: u32) -> u32 {
+    fn without(self, number: u32, overlaps: bool) -> u32 {
         match self.kind {
             NodeKind::Or => self.others(),
-            NodeKind::And => capped(self.sum - u64::from(number)),
+            // Other children that overlap count only if one of them is larger than this one.
+            NodeKind::And if overlaps => capped(self.sum_of_distinct()),
+            NodeKind::And => {
+                let largest = u64::from(self.overlapping.largest);
+                capped(self.sum_of_distinct() - u64::from(number) + largest)
+            }
         }
     }
 }
@@ -196,16 +266,16 @@ fn capped(sum: u64) -> u32 {
 }
 
 impl ChildSummary {
-    /// Combines the numbers of the children. The `bool` states whether a child is delayed, see [`Delay`].
+    /// Combines the numbers of the children.
     ///
-    /// At AND nodes the proof numbers add up. At OR nodes the sum is the largest disproof number, plus two for each
+    /// At AND nodes the proof numbers add up, except that of the children that overlap only the largest counts. At OR nodes the sum is the largest disproof number, plus two for each
     /// other open child (after the weak proof number of Ueda et al. 2008, which adds one). A true sum would count many
     /// positions twice, because different attacks lead to the same positions.
     #[inline]
     pub(super) fn new(
         kind: NodeKind,
         delay: Delay,
-        children: impl Iterator<Item = (bool, ProofNumbers)>,
+        children: impl Iterator<Item = ChildNumbers> + Clone,
     ) -> Self {
         // Compiled as a separate loop for each kind.
         match kind {
@@ -219,19 +289,20 @@ impl ChildSummary {
     fn for_kind(
         kind: NodeKind,
         delay: Delay,
-        children: impl Iterator<Item = (bool, ProofNumbers)>,
+        children: impl Iterator<Item = ChildNumbers> + Clone,
     ) -> Self {
         let mut best = 0;
         let [mut deciding, mut second] = [INFINITE; 2];
         let mut total = Total::new(kind);
         let mut best_sum = 0;
-        let mut predecessor_is_waited_for = false;
-        for (index, (delayed, numbers)) in children.enumerate() {
-            let is_excluded = delayed & predecessor_is_waited_for;
-            predecessor_is_waited_for = is_excluded | delay.holds_after(kind, numbers);
-            let child = numbers.deciding_and_sum(kind);
-            let child_deciding = if is_excluded { INFINITE } else { child[0] };
-            let child_sum = if is_excluded { 0 } else { child[1] };
+        let mut waiting = Waiting::new(kind, delay);
+        let mut any_overlaps = false;
+        for (index, child) in children.clone().enumerate() {
+            let is_excluded = waiting.excludes(child);
+            any_overlaps |= child.overlaps;
+            let [child_deciding, child_sum] = child.numbers.deciding_and_sum(kind);
+            let child_deciding = if is_excluded { INFINITE } else { child_deciding };
+            let child_sum = if is_excluded { 0 } else { child_sum };
             total.add(child_sum);
             let is_best = child_deciding < deciding;
             best = if is_best { index } else { best };
@@ -244,11 +315,16 @@ impl ChildSummary {
             return Self { numbers, best, second_deciding: 0, others_sum: 0 };
         }
         let deciding = if total.is_solved() { INFINITE } else { deciding.min(LARGEST) };
+        let mut best_overlaps = false;
+        if kind == NodeKind::And && any_overlaps {
+            total.overlapping = Overlapping::of(delay, children.clone());
+            best_overlaps = children.clone().nth(best).is_some_and(|child| child.overlaps);
+        }
         Self {
             numbers: ProofNumbers::from_deciding_and_sum(kind, [deciding, total.value()]),
             best,
             second_deciding: second,
-            others_sum: total.without(best_sum),
+            others_sum: total.without(best_sum, best_overlaps),
         }
     }
 
@@ -263,23 +339,25 @@ impl ChildSummary {
         kind: NodeKind,
         delay: Delay,
         thresholds: ProofNumbers,
-        children: impl Iterator<Item = (bool, ProofNumbers)>,
+        children: impl Iterator<Item = ChildNumbers> + Clone,
         searches: impl Fn(usize) -> u32,
     ) -> Self {
         let [deciding_threshold, _] = thresholds.deciding_and_sum(kind);
         let mut best = self.best;
         let [mut deciding, mut second] = [INFINITE; 2];
-        let mut best_sum = 0;
+        let (mut best_sum, mut best_overlaps) = (0, false);
         let mut total = Total::new(kind);
-        let mut predecessor_is_waited_for = false;
-        for (index, (delayed, numbers)) in children.enumerate() {
-            let is_excluded = delayed & predecessor_is_waited_for;
-            predecessor_is_waited_for = is_excluded | delay.holds_after(kind, numbers);
-            let [child_deciding, child_sum] = numbers.deciding_and_sum(kind);
+        let mut waiting = Waiting::new(kind, delay);
+        for (index, child) in children.enumerate() {
+            let is_excluded = waiting.excludes(child);
+            let [child_deciding, child_sum] = child.numbers.deciding_and_sum(kind);
             if is_excluded || child_deciding == INFINITE {
                 continue;
             }
             total.add(child_sum);
+            if child.overlaps {
+                total.overlapping.add(child_sum);
+            }
             let number = if child_deciding < second {
                 with_virtual_loss(child_deciding, searches(index))
             } else {
@@ -287,12 +365,17 @@ impl ChildSummary {
             };
             if number < deciding && child_deciding < deciding_threshold {
                 (second, deciding) = (second.min(deciding), number);
-                (best, best_sum) = (index, child_sum);
+                (best, best_sum, best_overlaps) = (index, child_sum, child.overlaps);
             } else {
                 second = second.min(number);
             }
         }
-        Self { best, second_deciding: second, others_sum: total.without(best_sum), ..self }
+        Self {
+            best,
+            second_deciding: second,
+            others_sum: total.without(best_sum, best_overlaps),
+            ..self
+        }
     }
 
     /// The thresholds of the best child. It is searched until it is clearly no longer the best, or until its parent
@@ -358,7 +441,7 @@ mod tests {
                 let summary = ChildSummary::new(
                     NodeKind::Or,
                     Delay::UNTIL_SOLVED,
-                    [(false, with_cost)].into_iter(),
+                    [open_child(with_cost)].into_iter(),
                 );
                 for proof in [1, with_cost.proof + 1, INFINITE] {
                     let thresholds = ProofNumbers { proof, disproof: INFINITE };
@@ -370,11 +453,50 @@ mod tests {
         }
     }
 
+    const fn open_child(numbers: ProofNumbers) -> ChildNumbers {
+        ChildNumbers { delayed: false, overlaps: false, numbers }
+    }
+
+    const fn delayed_child(numbers: ProofNumbers) -> ChildNumbers {
+        ChildNumbers { delayed: true, overlaps: false, numbers }
+    }
+
     /// The proof number of an OR node whose second child is delayed.
     fn with_delayed_child(delay: Delay, [first, second]: [ProofNumbers; 2]) -> u32 {
-        ChildSummary::new(NodeKind::Or, delay, [(false, first), (true, second)].into_iter())
-            .numbers
-            .proof
+        let children = [open_child(first), delayed_child(second)];
+        ChildSummary::new(NodeKind::Or, delay, children.into_iter()).numbers.proof
+    }
+
+    /// Three children of an AND node with the proof numbers 5, 3 and 2. The first two overlap.
+    #[test]
+    fn of_children_that_overlap_only_the_largest_proof_number_counts() {
+        let child = |proof, disproof, overlaps| {
+            let numbers = ProofNumbers { proof, disproof };
+            ChildNumbers { overlaps, ..open_child(numbers) }
+        };
+        let summary = |disproofs: [u32; 3]| {
+            let [a, b, c] = disproofs;
+            let children = [child(5, a, true), child(3, b, true), child(2, c, false)];
+            ChildSummary::new(NodeKind::And, Delay::UNTIL_SOLVED, children.into_iter())
+        };
+        let thresholds = ProofNumbers { proof: 20, disproof: 100 };
+        // The child with the smallest disproof number is searched.
+        for (disproofs, best, proof_of_others) in
+            [([1, 9, 9], 0, 2), ([9, 1, 9], 1, 2), ([9, 9, 1], 2, 5)]
+        {
+            let summary = summary(disproofs);
+            assert_eq!((summary.numbers.proof, summary.best), (7, best));
+            let ProofNumbers { proof, .. } = summary.thresholds_of_best(
+                NodeKind::And,
+                ProofNumbers { proof: [5, 3, 2][best], disproof: 1 },
+                0,
+                thresholds,
+            );
+            assert_eq!(proof, 20 - proof_of_others, "child {best}");
+        }
+        let proven = [child(0, INFINITE, true), child(0, INFINITE, true)];
+        let summary = ChildSummary::new(NodeKind::And, Delay::UNTIL_SOLVED, proven.into_iter());
+        assert_eq!(summary.numbers, PROVEN);
     }
 
     #[test]
@@ -392,7 +514,7 @@ mod tests {
     #[test]
     fn a_delayed_defence_counts_only_once_the_defence_before_it_is_solved() {
         let open = |proof| ProofNumbers { proof, disproof: 1 };
-        let children = |first| [(false, first), (true, open(7))].into_iter();
+        let children = |first| [open_child(first), delayed_child(open(7))].into_iter();
         let proof = |first| {
             ChildSummary::new(NodeKind::And, Delay::UNTIL_HARD, children(first)).numbers.proof
         };
@@ -403,7 +525,7 @@ mod tests {
     /// second child.
     fn best_with_virtual_loss(disproof_numbers: [u32; 3], threshold: u32) -> usize {
         let children =
-            || disproof_numbers.map(|disproof| (false, ProofNumbers { proof: 1, disproof }));
+            || disproof_numbers.map(|disproof| open_child(ProofNumbers { proof: 1, disproof }));
         let thresholds = ProofNumbers { proof: INFINITE, disproof: threshold };
         let summary = ChildSummary::new(NodeKind::And, Delay::UNTIL_HARD, children().into_iter());
         let searches = |child| if child == 1 { 2 } else { 0 };

@@ -72,6 +72,18 @@ impl<H: Hand> Path<H> {
         (node.key, node.hand)
     }
 
+    /// The ply of this position on the path.
+    pub(super) fn ply_of(&self, key: u64, hand: H) -> Option<u16> {
+        let mut ply = self.last[bucket(key)];
+        while let Some(node) = self.nodes.get(usize::from(ply)) {
+            if (node.key, node.hand) == (key, hand) {
+                return Some(ply);
+            }
+            ply = node.previous;
+        }
+        None
+    }
+
     /// The ancestor nearest the root with this board and at least this hand. A shortest proof never returns to a board
     /// without a gain of material, so the attacker loses nothing by not trying.
     #[inline]

@@ -268,6 +268,7 @@ impl<G: SharedGame> Team<G> {
                 ThreadTable::new(Arc::clone(&table), Arc::clone(&ledger), cache_bytes).ok()?;
             let mut member = Descent::new(table, cache_bytes).ok()?;
             member.start(limits);
+            member.long_after = descent.long_after.saturating_sub(descent.nodes());
             Some(member)
         };
         let members = (0..threads).map(member).collect::<Option<_>>()?;

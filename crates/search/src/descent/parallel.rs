@@ -36,10 +36,10 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             let m = self.children[first_child + index].m;
             self.table.searches_at(game.board_key_after(m), game.hand_after(m))
         };
-        let children = children.map(Child::delayed_and_numbers);
+        let children = children.map(Child::numbers);
         summary.with_virtual_loss(
             game.node_kind(),
-            Delay::after(self.nodes),
+            Delay::when(self.is_long()),
             thresholds,
             children,
             searches,

@@ -21,6 +21,18 @@ fn to_the_end(depth_plies: u16, nodes: u64) -> Limits {
     Limits { when_hopeless: WhenHopeless::GoOn, ..Limits::new(depth_plies, nodes) }
 }
 
+/// A search with a table of this size. One third of the seeds use the methods for long searches from the beginning, one
+/// third after 20 nodes.
+fn solver<'a>(hash_mb: usize, seed: u64) -> DfPn<State<'a>> {
+    let mut solver = DfPn::new(TableSize::from_mib(hash_mb));
+    match seed % 3 {
+        0 => solver.long_after(0),
+        1 => solver.long_after(20),
+        _ => {}
+    }
+    solver
+}
+
 /// Enough nodes for every position of these graphs.
 const AMPLE: u64 = 1_000_000;
 
@@ -124,7 +136,7 @@ proptest! {
     #[test]
     fn verdicts_are_true(seed: u64, size in 2usize..40, edges in 1usize..6, depth in 1u16..9) {
         let graph = Graph::random(seed, size, edges);
-        let mut solver = DfPn::new(TableSize::from_mib(1));
+        let mut solver = solver(1, seed);
         for depth_plies in [5_000, depth] {
             check_all(&graph, &mut solver, to_the_end(depth_plies, AMPLE), &[])?;
         }
@@ -134,7 +146,7 @@ proptest! {
     #[test]
     fn node_limits_give_no_wrong_verdict(seed: u64, size in 2usize..60, nodes in 0u64..60) {
         let graph = Graph::random(seed, size, 5);
-        let mut solver = DfPn::new(TableSize::from_mib(1));
+        let mut solver = solver(1, seed);
         for depth_plies in [5_000, 6] {
             check_all(&graph, &mut solver, to_the_end(depth_plies, nodes), &[Stop::Nodes])?;
         }
@@ -146,13 +158,13 @@ proptest! {
     fn results_do_not_depend_on_earlier_searches(seed: u64, size in 2usize..30) {
         let graphs = [seed, !seed].map(|seed| Graph::random(seed, size, 4));
         let limits = to_the_end(5_000, AMPLE);
-        let mut used = DfPn::new(TableSize::from_mib(1));
+        let mut used = solver(1, seed);
         for _ in 0..2 {
             for graph in &graphs {
                 check_all(graph, &mut used, limits, &[])?;
                 let root = State { graph, node: 0, hand: graph.nodes[0].held };
                 let again = used.solve(&mut root.clone(), limits, &AtomicBool::new(false));
-                let fresh = DfPn::new(TableSize::from_mib(1)).solve(&mut root.clone(), limits, &AtomicBool::new(false));
+                let fresh = solver(1, seed).solve(&mut root.clone(), limits, &AtomicBool::new(false));
                 prop_assert_eq!(again, fresh);
             }
         }
@@ -167,7 +179,7 @@ proptest! {
     fn shortest_proofs_are_the_shortest(seed: u64, size in 2usize..40, edges in 1usize..6, nodes in 1u64..200) {
         let graph = Graph::random(seed, size, edges);
         for (nodes, hash_mb) in [(AMPLE, 1), (nodes, 0)] {
-            let mut solver = DfPn::new(TableSize::from_mib(hash_mb));
+            let mut solver = solver(hash_mb, seed);
             for (node, hands) in graph.distances().into_iter().enumerate() {
                 for (hand, distance) in hands {
                     let mut root = State { graph: &graph, node, hand };
@@ -193,7 +205,7 @@ proptest! {
     ) {
         let graph = Graph::random(seed, size, edges);
         for (nodes, hash_mb) in [(AMPLE, 1), (nodes, 0)] {
-            let mut solver = DfPn::new(TableSize::from_mib(hash_mb));
+            let mut solver = solver(hash_mb, seed);
             for (node, hands) in graph.distances().into_iter().enumerate() {
                 for (hand, _) in hands {
                     let root = State { graph: &graph, node, hand };
@@ -212,7 +224,7 @@ proptest! {
     #[test]
     fn a_tiny_table_gives_no_wrong_verdict(seed: u64, depth in 1u16..12) {
         let graph = Graph::random(seed, 1_000, 5);
-        let mut solver = DfPn::new(TableSize::from_mib(0));
+        let mut solver = solver(0, seed);
         let stops = [Stop::Nodes, Stop::Memory];
         for depth_plies in [5_000, depth] {
             check_some(&graph, &mut solver, Threads::ONE, to_the_end(depth_plies, 20_000), &stops, 97)?;
@@ -234,7 +246,7 @@ proptest! {
         seed: u64, size in 2usize..40, edges in 1usize..6, depth in 1u16..9,
     ) {
         let graph = Graph::random(seed, size, edges);
-        let mut solver = DfPn::new(TableSize::from_mib(1));
+        let mut solver = solver(1, seed);
         for threads in [2, 4, 8] {
             for depth_plies in [5_000, depth] {
                 let limits = to_the_end(depth_plies, AMPLE);
@@ -252,7 +264,7 @@ proptest! {
         let graph = Graph::random(seed, 1_000, 5);
         let stops = [Stop::Nodes, Stop::Memory];
         for (threads, hash_mb) in [(2, 0), (4, 1), (8, 1)] {
-            let mut solver = DfPn::new(TableSize::from_mib(hash_mb));
+            let mut solver = solver(hash_mb, seed);
             for limits in [to_the_end(5_000, 200_000), to_the_end(depth, 20_000), to_the_end(5_000, nodes)] {
                 check_some(&graph, &mut solver, at_once(threads), limits, &stops, 199)?;
             }
@@ -263,7 +275,7 @@ proptest! {
     #[test]
     fn threads_find_the_shortest_proofs(seed: u64, size in 2usize..40, edges in 1usize..6) {
         let graph = Graph::random(seed, size, edges);
-        let mut solver = DfPn::new(TableSize::from_mib(1));
+        let mut solver = solver(1, seed);
         for (node, hands) in graph.distances().into_iter().enumerate().step_by(3) {
             for (hand, distance) in hands {
                 let mut root = State { graph: &graph, node, hand };
@@ -311,7 +323,9 @@ fn numbers_in_a_cycle_do_not_stall_the_search() {
     graph.nodes[3].edges[1].delayed = true;
     graph.nodes[5].edges[1].numbers = [2, 3];
     let limits = to_the_end(4_000, 10_000);
-    check_all(&graph, &mut DfPn::new(TableSize::from_mib(1)), limits, &[]).unwrap();
+    for seed in 0..3 {
+        check_all(&graph, &mut solver(1, seed), limits, &[]).unwrap();
+    }
 }
 
 /// Random graphs must have won and lost positions, some of them deep enough for the depth limits.
