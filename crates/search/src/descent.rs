@@ -6,6 +6,7 @@
 
 mod overlap;
 mod parallel;
+mod value;
 
 use std::collections::TryReserveError;
 use std::mem;
@@ -15,11 +16,14 @@ use kyokumen_game::{Candidate, Expansion, Game, Hand, NodeKind, Outcome};
 
 use super::child_cache::{CacheHandle, ChildCache, NO_HANDLE};
 use super::limits::{Limits, MAX_PLIES, WhenHopeless};
-use super::numbers::{ChildNumbers, ChildSummary, DISPROVEN, Delay, PROVEN, ProofNumbers, UNKNOWN};
+use super::numbers::{ChildSummary, DISPROVEN, Delay, PROVEN, ProofNumbers, UNKNOWN};
 use super::observer::SearchObserver;
-use super::path::{PATH_INDEPENDENT, Path, PathDependency, dependency_above};
+use super::path::{PATH_INDEPENDENT, Path, dependency_above};
 use super::table::{INFINITE, ProvenNode, TableLookup, TableUpdate, TranspositionTable};
 use super::verdict::Stop;
+pub(super) use value::Value;
+
+use value::Child;
 
 /// Nodes between two calls of the observer.
 const POLL_EVERY_NODES: u64 = 1 << 10;
@@ -65,87 +69,6 @@ pub(super) struct Descent<G: Game, T> {
     /// Proofs longer than the depth limit do not count. Set while a proof is rebuilt and while a shorter one is sought.
     limits_proof_length: bool,
 }
-
-/// The value of a node: its numbers, and for a solved node the proof or disproof.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Value<H> {
-    pub(super) numbers: ProofNumbers,
-    /// Solved: proof or disproof hand.
-    hand: H,
-    /// Open: the cached children.
-    handle: CacheHandle,
-    /// Proven: plies of the proof.
-    pub(super) plies: u16,
-    /// Disproven: the ancestor on which the disproof depends, see [`PathDependency`].
-    path_dependency: PathDependency,
-    /// Disproven: the disproof is by depth, valid only within the plies that were left.
-    pub(super) is_depth_bound: bool,
-}
-
-impl<H> Value<H> {
-    const fn new(numbers: ProofNumbers, hand: H) -> Self {
-        Self {
-            numbers,
-            hand,
-            handle: NO_HANDLE,
-            plies: 0,
-            path_dependency: PATH_INDEPENDENT,
-            is_depth_bound: false,
-        }
-    }
-
-    fn proven(hand: H, plies: u16) -> Self {
-        Self { plies, ..Self::new(PROVEN, hand) }
-    }
-
-    const fn disproven(hand: H) -> Self {
-        Self::new(DISPROVEN, hand)
-    }
-
-    fn depth_bound(hand: H) -> Self {
-        Self { is_depth_bound: true, ..Self::new(DISPROVEN, hand) }
-    }
-
-    /// Adds the cost of the move that leads to this value. `kind` is the kind of the parent.
-    fn with_cost(self, kind: NodeKind, cost: i8) -> Self {
-        Self { numbers: self.numbers.with_cost(kind, cost), ..self }
-    }
-
-    pub(super) fn is_proven(&self) -> bool {
-        self.numbers == PROVEN
-    }
-
-    /// Whether a disproof holds on every path and at every depth.
-    const fn is_unconditional(&self) -> bool {
-        !self.is_depth_bound && self.path_dependency == PATH_INDEPENDENT
-    }
-}
-
-struct Child<G: Game> {
-    m: G::Move,
-    delayed: bool,
-    /// At an AND node: whether positions below the child are also below another child, see [`ChildNumbers::overlaps`].
-    overlaps: bool,
-    /// The cost of the move, see [`Candidate::cost`].
-    cost: i8,
-    /// Its numbers include the cost.
-    value: Value<G::Hand>,
-}
-
-impl<G: Game> Child<G> {
-    const fn numbers(&self) -> ChildNumbers {
-        let &Self { delayed, overlaps, value: Value { numbers, .. }, .. } = self;
-        ChildNumbers { delayed, overlaps, numbers }
-    }
-}
-
-impl<G: Game> Clone for Child<G> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<G: Game> Copy for Child<G> {}
 
 impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     /// A search with this table and a child cache of about `cache_bytes`.

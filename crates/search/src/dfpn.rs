@@ -15,7 +15,7 @@ use super::verdict::Stop;
 
 /// The version of the search. It changes if the same position and limits can give a different verdict, line or node
 /// count.
-pub const SOLVER_VERSION: u32 = 8;
+pub const SOLVER_VERSION: u32 = 9;
 
 /// A df-pn search of any [`Game`] with its own table.
 ///
@@ -56,8 +56,8 @@ impl<G: Game> DfPn<G> {
     /// # Errors
     /// [`TableError`] if the table cannot be allocated.
     pub fn try_new(table: TableSize) -> Result<Self, TableError> {
-        let half = table.bytes() / 2;
-        let descent = Table::new(half).and_then(|entries| Descent::new(entries, half));
+        let descent = Table::new(table.entries_bytes())
+            .and_then(|entries| Descent::new(entries, table.children_bytes()));
         Ok(Self {
             descent: descent.map_err(|_| TableError(table))?,
             proof: None,

@@ -107,6 +107,17 @@ impl TableSize {
     pub const fn bytes(self) -> usize {
         self.bytes
     }
+
+    /// The part for the transposition table.
+    pub(super) const fn entries_bytes(self) -> usize {
+        self.bytes - self.children_bytes()
+    }
+
+    /// The part for the children of open nodes. It is the larger one, because a node takes 32 bytes in the table, but
+    /// its children about 160.
+    pub(super) const fn children_bytes(self) -> usize {
+        self.bytes / 3 * 2
+    }
 }
 
 impl fmt::Display for TableSize {

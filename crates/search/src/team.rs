@@ -262,7 +262,7 @@ impl<G: SharedGame> Team<G> {
         }
         let table = Arc::new(table);
         let ledger = Arc::new(Ledger::new(descent.nodes(), limits.nodes));
-        let cache_bytes = size.bytes() / 2 / threads;
+        let cache_bytes = size.children_bytes() / threads;
         let member = |_| {
             let table =
                 ThreadTable::new(Arc::clone(&table), Arc::clone(&ledger), cache_bytes).ok()?;

@@ -328,6 +328,57 @@ fn numbers_in_a_cycle_do_not_stall_the_search() {
     }
 }
 
+/// Adds a tree with `attacks` rounds of three attacks and some defences. Returns its root. Only the last attack of each
+/// node is good, and only if the tree is a mate.
+fn add_tree(
+    nodes: &mut Vec<(NodeKind, Vec<usize>)>,
+    attacks: usize,
+    defences: usize,
+    is_mate: bool,
+) -> usize {
+    let attack = |nodes: &mut Vec<(NodeKind, Vec<usize>)>, index| {
+        let is_mate = is_mate && index == 2;
+        let replies = match attacks {
+            0 => Vec::from_iter((!is_mate).then(|| add(nodes, NodeKind::Or, Vec::new()))),
+            _ => (0..defences).map(|_| add_tree(nodes, attacks - 1, defences, is_mate)).collect(),
+        };
+        add(nodes, NodeKind::And, replies)
+    };
+    let moves = (0..3).map(|index| attack(nodes, index)).collect();
+    add(nodes, NodeKind::Or, moves)
+}
+
+fn add(nodes: &mut Vec<(NodeKind, Vec<usize>)>, kind: NodeKind, moves: Vec<usize>) -> usize {
+    nodes.push((kind, moves));
+    nodes.len() - 1
+}
+
+/// All eight defences against the good attack lead to the same tree. A sum counts this tree eight times, so the search
+/// would spend more nodes on the bad attack.
+#[test]
+fn a_position_below_several_defences_counts_once() {
+    let nodes = &mut vec![(NodeKind::Or, Vec::new())];
+    let tree = add_tree(nodes, 3, 2, true);
+    let common = add(nodes, NodeKind::And, vec![tree]);
+    let defences = (0..8).map(|_| add(nodes, NodeKind::Or, vec![common])).collect();
+    let good = add(nodes, NodeKind::And, defences);
+    let large = add_tree(nodes, 4, 4, false);
+    let bad = add(nodes, NodeKind::And, vec![large]);
+    nodes[0].1 = vec![bad, good];
+    let graph =
+        Graph::plain(&nodes.iter().map(|(kind, moves)| (*kind, &moves[..])).collect::<Vec<_>>());
+    let nodes_searched = |long_after| {
+        let mut solver = DfPn::new(TableSize::from_mib(1));
+        solver.long_after(long_after);
+        let mut root = State { graph: &graph, node: 0, hand: Counts::default() };
+        let solved = solver.solve(&mut root, to_the_end(100, AMPLE), &AtomicBool::new(false));
+        assert_eq!(solved.verdict, Verdict::Proven);
+        solved.stats.nodes
+    };
+    let [long, short] = [0, AMPLE].map(nodes_searched);
+    assert!(long < short / 3 * 2, "{long} instead of {short} nodes");
+}
+
 /// Random graphs must have won and lost positions, some of them deep enough for the depth limits.
 #[test]
 fn random_graphs_are_varied() {
