@@ -18,8 +18,8 @@ const MAX_STEPS: usize = 64;
 const MAX_GROWTH: u32 = 1;
 
 impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
-    /// Follows the position after `m`, a child of the current node with the value `child`, back to the
-    /// path by another way than the current node. If it meets the path at an AND node, the child there and the child on
+    /// Follows the position after `m`, a child of the current node with the value `child`, back to the path
+    /// by another way than the current node. If it meets the path at an AND node, the child there and the child on
     /// the path are marked. Returns whether that is the current node and a mark is new.
     pub(super) fn marks_overlap(
         &mut self,
