@@ -33,45 +33,51 @@ PROBLEMS = pathlib.Path(__file__).with_name("long_mates.tsv")
 COLUMNS = ["problem", "stated", "plies", "counted", "nodes", "search", "CPU time of all", "memory", "SHA-256 of the proof"]
 
 
+ENDED = "ended early"
+
+
 class UsiSolver:
     """A mate solver that speaks USI. It is started anew for each problem."""
 
     def __init__(self, text):
-        """`text` is NAME=PROGRAM, followed by options NAME=VALUE, all separated by commas."""
+        """`text` is NAME=PROGRAM, followed by options NAME=VALUE, all separated by commas. The program must be the solver
+        itself, since the time of its process is measured."""
         (self.name, self.program), *self.options = (part.split("=", 1) for part in text.split(","))
 
     def solve(self, sfen, seconds, hash_mb):
         """The CPU time and the plies of the mate, or why there is none, as text."""
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        with subprocess.Popen([self.program], text=True, errors="replace", **pipes) as engine:
-            try:
-                return self.answer(engine, sfen, seconds, hash_mb)
-            finally:
-                engine.kill()
+        try:
+            with subprocess.Popen([self.program], text=True, errors="replace", **pipes) as engine:
+                try:
+                    return self.answer(engine, sfen, seconds, hash_mb)
+                finally:
+                    engine.kill()
+        except OSError as error:
+            return f"failed: {error.strerror}"
 
     def answer(self, engine, sfen, seconds, hash_mb):
         lines = queue.SimpleQueue()
         threading.Thread(target=pass_on, args=(engine, lines), daemon=True).start()
         options = [["USI_Hash", hash_mb], ["Threads", 1], *self.options]
         send(engine, "usi")
-        awaited(lines, "usiok", 60)
+        if not awaited(lines, "usiok", 60):
+            return ENDED
         send(engine, *(f"setoption name {name} value {value}" for name, value in options), "isready")
-        awaited(lines, "readyok", 60)
+        if not awaited(lines, "readyok", 60):
+            return ENDED
         send(engine, "usinewgame", f"position sfen {sfen}")
         # Some solvers clear the table after `readyok`.
         time.sleep(1 + hash_mb / 1000)
         before = cpu_seconds(engine.pid)
         send(engine, "go mate infinite")
-        answer, at_answer = awaited(lines, "checkmate", seconds)
-        match answer:
-            case None:
-                return "ended early"
-            case "" | "timeout" | "none":
-                return "–"
-            case "nomate":
-                found = "no mate"
-            case moves:
-                found = len(moves.split())
+        answered = awaited(lines, "checkmate", seconds)
+        if not answered:
+            return ENDED if engine.poll() is not None else "–"
+        answer, at_answer = answered
+        if answer in ("", "timeout", "none"):
+            return "–"
+        found = "no mate" if answer == "nomate" else len(answer.split())
         return f"{figure(at_answer - before)} s ({found})"
 
 
@@ -88,19 +94,20 @@ def pass_on(engine, lines):
 
 
 def awaited(lines, word, seconds):
-    """What follows the word in the first line that begins with it, and the CPU time then. "" instead if it does not
-    come in time, None if the engine ended."""
+    """What follows the word in the first line that begins with it, and the CPU time then. None if it does not come in
+    time or the engine ends."""
     deadline = time.monotonic() + seconds
     while True:
         try:
             line = lines.get(timeout=max(0, deadline - time.monotonic()))
         except queue.Empty:
-            return "", 0
+            return None
         if line is None:
-            return None, 0
-        first, _, rest = line[0].partition(" ")
+            return None
+        text, cpu_time = line
+        first, _, rest = text.partition(" ")
         if first == word:
-            return rest, line[1]
+            return rest, cpu_time
 
 
 def cpu_seconds(pid):

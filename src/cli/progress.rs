@@ -187,6 +187,10 @@ impl<S: ProgressSnapshot> ProgressDisplay<S> for Bar {
         self.bar.finish_and_clear();
     }
 
+    fn suspend(&mut self, write: &mut dyn FnMut()) {
+        self.bar.suspend(write);
+    }
+
     fn clear(&mut self) {
         self.bar.finish_and_clear();
     }

@@ -22,6 +22,11 @@ pub trait ProgressDisplay<S = Snapshot>: Send {
     /// The run has finished successfully.
     fn finish(&mut self, _last: &S) {}
 
+    /// Hides what is redrawn in place while `write` writes to the terminal.
+    fn suspend(&mut self, write: &mut dyn FnMut()) {
+        write();
+    }
+
     /// Clears everything that is redrawn in place. Called at the end of every run, even if it failed.
     fn clear(&mut self) {}
 }

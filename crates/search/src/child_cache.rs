@@ -1,8 +1,8 @@
 //! A cache of the children of open nodes, so that moves are generated and get their first numbers once and not at every
 //! visit.
 //!
-//! A full cache drops the children of the nodes that were not visited for the longest time. Missing children are generated
-//! again.
+//! A full cache drops about half: the nodes not visited since the other half began to fill. Missing children are
+//! generated again.
 
 use std::collections::TryReserveError;
 
@@ -43,7 +43,8 @@ struct Half<H, C> {
 const CHILDREN_PER_NODE: usize = 4;
 /// Handles of the second half have this bit. The others are the index of a node in its half.
 const SECOND_HALF: CacheHandle = 1 << 31;
-/// Largest number of nodes in a half. Indices of children fit into 32 bits, and [`NO_HANDLE`] is no index.
+/// Largest number of nodes in a half, so that indices of nodes stay below [`SECOND_HALF`], and those of children fit
+/// into 32 bits.
 const MAX_NODES: usize = u32::MAX as usize / CHILDREN_PER_NODE;
 
 impl<H, C> Half<H, C> {

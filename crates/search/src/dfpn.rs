@@ -134,9 +134,9 @@ impl<G: Game> DfPn<G> {
         shorten(&mut self.descent, &mut self.proof, game, limits, solved, observer)
     }
 
-    /// Sets the number of nodes after which searches use the methods for long searches: checks are delayed for a shorter
-    /// time, all children are looked up, and common positions below an AND node are recognised. By default 262,144. Tests
-    /// lower it, to try these methods on small games.
+    /// Sets the number of nodes after which searches use the methods for long searches: a delayed check also counts
+    /// once the check before it is hard, all children are looked up, and children that overlap are recognised. By
+    /// default 262,144. Tests lower it, to try these methods on small games.
     #[doc(hidden)]
     pub const fn long_after(&mut self, nodes: u64) {
         self.descent.long_after = nodes;

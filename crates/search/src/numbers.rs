@@ -268,9 +268,10 @@ fn capped(sum: u64) -> u32 {
 impl ChildSummary {
     /// Combines the numbers of the children.
     ///
-    /// At AND nodes the proof numbers add up, except that of the children that overlap only the largest counts. At OR nodes the sum is the largest disproof number, plus two for each
-    /// other open child (after the weak proof number of Ueda et al. 2008, which adds one). A true sum would count many
-    /// positions twice, because different attacks lead to the same positions.
+    /// At AND nodes the proof numbers add up, but of the children that overlap only the largest counts. At OR nodes the
+    /// sum is the largest disproof number, plus two for each other open child (after the weak proof number of Ueda et
+    /// al. 2008, which adds one). A true sum would count many positions twice, because different attacks lead to the
+    /// same positions.
     #[inline]
     pub(super) fn new(
         kind: NodeKind,

@@ -268,7 +268,8 @@ impl<G: SharedGame> Team<G> {
                 ThreadTable::new(Arc::clone(&table), Arc::clone(&ledger), cache_bytes).ok()?;
             let mut member = Descent::new(table, cache_bytes).ok()?;
             member.start(limits);
-            member.long_after = descent.long_after.saturating_sub(descent.nodes());
+            let nodes_left = descent.long_after.saturating_sub(descent.nodes());
+            member.long_after = nodes_left / threads as u64;
             Some(member)
         };
         let members = (0..threads).map(member).collect::<Option<_>>()?;

@@ -50,6 +50,7 @@ pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Resu
     let control = SearchControl::new();
     let (search_settings, options, threads, observer) =
         (&settings, &options, args.threads, &control);
+    let mut is_answered = false;
     let solution = thread::scope(|scope| -> anyhow::Result<Solution> {
         let (sender, receiver) = mpsc::channel();
         let answers = sender.clone();
@@ -62,22 +63,14 @@ pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Resu
         let builder = thread::Builder::new().name("search".to_owned()).stack_size(STACK_BYTES);
         builder.spawn_scoped(scope, search).context("cannot start a thread")?;
         let mut watch = Watch::new(args, &control);
-        let mut is_answered = false;
         loop {
             match receiver.recv_timeout(WATCH_EVERY) {
                 Ok(Message::Answer(solution)) => {
-                    watch.clear();
-                    output.write_answer(&solution, &control.figures())?;
+                    watch.suspend(|| output.write_answer(&solution, &control.figures()))?;
                     is_answered = true;
                 }
                 Ok(Message::Solution(Err(no_memory))) => return Err(no_memory.into()),
-                Ok(Message::Solution(Ok(Ok(solution)))) => {
-                    watch.clear();
-                    if !is_answered {
-                        output.write_answer(&solution, &control.figures())?;
-                    }
-                    return Ok(solution);
-                }
+                Ok(Message::Solution(Ok(Ok(solution)))) => return Ok(solution),
                 Ok(Message::Solution(Ok(Err(bad)))) => {
                     return Err(Usage(format!("SFEN: {}\n  {sfen}", bad.error)).into());
                 }
@@ -88,6 +81,9 @@ pub(super) fn solve_one(args: &SolveArgs, only: OnePosition<'_>) -> anyhow::Resu
             }
         }
     })?;
+    if !is_answered {
+        output.write_answer(&solution, &control.figures())?;
+    }
     output.write_only(&solution)?;
     for warning in solution.input.position.setup().warnings() {
         say!("warning: {warning}");
@@ -193,16 +189,22 @@ impl<'a> Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn clear(&mut self) {
-        if let Some(display) = &mut self.display {
-            display.clear();
-        }
+    /// Writes to the terminal while no progress is shown.
+    fn suspend<R>(&mut self, write: impl Fn() -> R) -> R {
+        let Some(display) = &mut self.display else { return write() };
+        let mut written = None;
+        display.suspend(&mut || written = Some(write()));
+        written.unwrap_or_else(write)
     }
 }
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        self.clear();
+        // After an error nobody waits for the search.
+        self.control.stop();
+        if let Some(display) = &mut self.display {
+            display.clear();
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Positions below several children of an AND node.
 //!
-//! If the same position is below two children of an AND node, the sum of their proof numbers counts it twice. Such sums
-//! grow without bound where many lines of play lead to the same positions, and keep the search away from the mate. As in
-//! KomoringHeights, the search therefore follows a known position back to the nodes from which it was reached. If this
-//! leads to an AND node on the path by another child, only the larger number of the two children counts from then on.
+//! If the same position is below two children of an AND node, the sum of their proof numbers counts it twice. Where many
+//! lines of play lead to the same positions, such sums grow far beyond the real work, and steer the search away from
+//! the mate. Similar to KomoringHeights, the search therefore follows a known position back to the nodes from which it
+//! was first reached. If this leads to an AND node on the path, by another child than the one on the path, both are
+//! marked. Of the proof numbers of the marked children only the largest counts.
 
 use kyokumen_game::{Game, NodeKind};
 
@@ -18,9 +19,10 @@ const MAX_STEPS: usize = 64;
 const MAX_GROWTH: u32 = 1;
 
 impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
-    /// Follows the position after `m`, a child of the current node with the value `child`, back to the path
-    /// by another way than the current node. If it meets the path at an AND node, the child there and the child on
-    /// the path are marked. Returns whether that is the current node and a mark is new.
+    /// Follows the position after `m`, a child of the current node with the value `child`, back to the path by another
+    /// way than the current node. If it meets the path at an AND node, the child there and the child on the path are
+    /// marked. Returns whether that AND node is the current one and a child was newly marked; its numbers must then be
+    /// computed again.
     pub(super) fn marks_overlap(
         &mut self,
         game: &G,
@@ -52,8 +54,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         false
     }
 
-    /// Marks two children of the ancestor: that with this board and hand, and that on the path; `m` if the ancestor is
-    /// the current node at `ply`. Returns whether it is the current node and a mark is new.
+    /// Marks two children of the ancestor: that with this board and hand, and that on the path. If the ancestor is the
+    /// current node, at `ply`, the latter is the child after `m`. Returns as [`Self::marks_overlap`].
     fn mark(&mut self, ply: u16, ancestor: u16, m: G::Move, position: (u64, G::Hand)) -> bool {
         let index = usize::from(ancestor);
         let end = self.first_children.get(index + 1).copied().unwrap_or(self.children.len());
