@@ -158,6 +158,10 @@ fn hint(solution: &Solution, settings: &MateSettings, language: Language) -> Opt
     })
 }
 
+/// Moves of the searched line that a progress line shows. A line can have a thousand moves, and a figure that does not
+/// fit into the terminal is left out.
+const SHOWN_MOVES: usize = 5;
+
 /// Ends the search on time or on a signal, and shows its progress.
 struct Watch<'a> {
     control: &'a SearchControl,
@@ -251,7 +255,10 @@ impl ProgressSnapshot for SearchSnapshot {
     fn details(&self) -> Vec<String> {
         match self.phase {
             Some(phase) => vec![phase.to_owned()],
-            None => vec![format!("depth {}", self.depth), self.line.join(" ")],
+            None => {
+                let first_moves = &self.line[..self.line.len().min(SHOWN_MOVES)];
+                vec![format!("depth {}", self.depth), first_moves.join(" ")]
+            }
         }
     }
 }
@@ -263,12 +270,14 @@ mod tests {
     #[test]
     fn a_progress_line_shows_nodes_speed_and_depth() {
         let line = |is_measuring| {
-            let line = vec![Move::from_usi("G*5b").unwrap(), Move::from_usi("5a6a").unwrap()];
+            let line = ["G*5b", "5a6a", "5b6b", "6a7a", "6b7b", "7a8a"];
+            let line = line.iter().map(|m| Move::from_usi(m).unwrap()).collect();
             let (nodes, depth_plies, table_permille) = (1_234_567, 23, 5);
             let figures = SearchProgress { nodes, depth_plies, table_permille, line, is_measuring };
             SearchSnapshot::new(figures, Duration::from_secs(2)).line()
         };
-        let expected = "1,234,567 nodes in 2 s, 617,284 nodes/s, depth 23, G*5b 5a6a";
+        let expected =
+            "1,234,567 nodes in 2 s, 617,284 nodes/s, depth 23, G*5b 5a6a 5b6b 6a7a 6b7b";
         assert_eq!(line(false), expected);
         let expected = "1,234,567 nodes in 2 s, measuring the length of the mate";
         assert_eq!(line(true), expected);
