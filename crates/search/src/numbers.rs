@@ -319,7 +319,8 @@ impl ChildSummary {
         let mut best_overlaps = false;
         if kind == NodeKind::And && any_overlaps {
             total.overlapping = Overlapping::of(delay, children.clone());
-            best_overlaps = children.clone().nth(best).is_some_and(|child| child.overlaps);
+            let mut children = children.enumerate();
+            best_overlaps = children.any(|(index, child)| index == best && child.overlaps);
         }
         Self {
             numbers: ProofNumbers::from_deciding_and_sum(kind, [deciding, total.value()]),

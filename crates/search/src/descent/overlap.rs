@@ -2,7 +2,7 @@
 //!
 //! If the same position is below two children of an AND node, the sum of their proof numbers counts it twice. Where
 //! many lines of play lead to the same positions, such sums grow far beyond the real work, and steer the search away
-//! from the mate. Similar to KomoringHeights, the search therefore follows a known position back to the nodes from
+//! from the mate. Similar to `KomoringHeights`, the search therefore follows a known position back to the nodes from
 //! which it was first reached. If this leads to an AND node on the path, by another child than the one on the path,
 //! both are marked. Of the proof numbers of the marked children only the largest counts.
 
