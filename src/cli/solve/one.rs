@@ -253,13 +253,11 @@ impl ProgressSnapshot for SearchSnapshot {
     }
 
     fn details(&self) -> Vec<String> {
-        match self.phase {
-            Some(phase) => vec![phase.to_owned()],
-            None => {
-                let first_moves = &self.line[..self.line.len().min(SHOWN_MOVES)];
-                vec![format!("depth {}", self.depth), first_moves.join(" ")]
-            }
+        if let Some(phase) = self.phase {
+            return vec![phase.to_owned()];
         }
+        let first_moves = &self.line[..self.line.len().min(SHOWN_MOVES)];
+        vec![format!("depth {}", self.depth), first_moves.join(" ")]
     }
 }
 
