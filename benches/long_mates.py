@@ -31,17 +31,14 @@ from position_sets import columns
 
 PROBLEMS = pathlib.Path(__file__).with_name("long_mates.tsv")
 COLUMNS = ["problem", "stated", "plies", "counted", "nodes", "search", "CPU time of all", "memory", "SHA-256 of the proof"]
-
-
 ENDED = "ended early"
 
 
 class UsiSolver:
-    """A mate solver that speaks USI. It is started anew for each problem."""
+    """A mate solver with the USI protocol. Each problem starts a new process."""
 
     def __init__(self, text):
-        """`text` is NAME=PROGRAM, followed by options NAME=VALUE, all separated by commas. The program must be the solver
-        itself, since the time of its process is measured."""
+        """`text` is NAME=PROGRAM, followed by options NAME=VALUE, all separated by commas."""
         (self.name, self.program), *self.options = (part.split("=", 1) for part in text.split(","))
 
     def solve(self, sfen, seconds, hash_mb):
@@ -163,7 +160,7 @@ def main():
         action="append",
         default=[],
         metavar="NAME=PROGRAM[,OPTION=VALUE…]",
-        help="another mate solver, with options to set. Can be repeated",
+        help="another mate solver (no script that starts it), with options to set; can be repeated",
     )
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()

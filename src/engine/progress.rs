@@ -22,7 +22,7 @@ pub trait ProgressDisplay<S = Snapshot>: Send {
     /// The run has finished successfully.
     fn finish(&mut self, _last: &S) {}
 
-    /// Hides what is redrawn in place while `write` writes to the terminal.
+    /// Hides the progress while `write` writes to the terminal.
     fn suspend(&mut self, write: &mut dyn FnMut()) {
         write();
     }

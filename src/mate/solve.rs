@@ -91,8 +91,8 @@ where
 }
 
 /// Solves one position on `threads` threads, one of them the calling thread; 0 uses all cores. `observer` receives the
-/// progress and can stop the search. If the length of a mate is measured, which may take as long as the search,
-/// `answered` is called before with the solution so far.
+/// progress and can stop the search. Measuring the length of a mate may take as long as the search. Before it,
+/// `answered` gets the solution without the length.
 ///
 /// For large depths, call this on a thread with a stack of [`STACK_BYTES`](crate::solver::STACK_BYTES). With several
 /// threads, a long search may find a different mate in each run, see [`Judge::on_threads`].

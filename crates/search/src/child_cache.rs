@@ -43,8 +43,7 @@ struct Half<H, C> {
 const CHILDREN_PER_NODE: usize = 4;
 /// Handles of the second half have this bit. The others are the index of a node in its half.
 const SECOND_HALF: CacheHandle = 1 << 31;
-/// Largest number of nodes in a half, so that indices of nodes stay below [`SECOND_HALF`], and those of children fit
-/// into 32 bits.
+/// Largest number of nodes in a half. Indices of nodes stay below [`SECOND_HALF`], indices of children fit into 32 bits.
 const MAX_NODES: usize = u32::MAX as usize / CHILDREN_PER_NODE;
 
 impl<H, C> Half<H, C> {
@@ -154,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn children_are_found_until_they_were_not_visited_for_long() {
+    fn children_that_are_inserted_again_stay_in_the_cache() {
         let mut child_cache: ChildCache<u32, u64> = ChildCache::new(0).unwrap();
         let mut kept = child_cache.insert(NO_HANDLE, (7, 1), 20, (6, 2), &[1, 2, 3]);
         let dropped = child_cache.insert(NO_HANDLE, (8, 1), 20, (7, 1), &[9]);

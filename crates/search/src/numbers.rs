@@ -120,12 +120,12 @@ impl Delay {
 pub(super) struct ChildNumbers {
     /// See [`Delay`].
     pub(super) delayed: bool,
-    /// At an AND node: whether its subtree has positions in common with that of another child.
+    /// At an AND node: whether a position below this child is also below another one.
     pub(super) overlaps: bool,
     pub(super) numbers: ProofNumbers,
 }
 
-/// Decides which children of a node do not count yet. It must be asked for all of them, in their order.
+/// Decides which children of a node do not count yet, given all children in their order.
 struct Waiting {
     kind: NodeKind,
     delay: Delay,
@@ -199,9 +199,8 @@ impl Overlapping {
 }
 
 impl Total {
-    const fn new(kind: NodeKind) -> Self {
-        let overlapping = Overlapping { sum: 0, largest: 0 };
-        Self { kind, sum: 0, largest: 0, open: 0, overlapping }
+    fn new(kind: NodeKind) -> Self {
+        Self { kind, sum: 0, largest: 0, open: 0, overlapping: Overlapping::default() }
     }
 
     #[inline]
@@ -341,7 +340,7 @@ impl ChildSummary {
         kind: NodeKind,
         delay: Delay,
         thresholds: ProofNumbers,
-        children: impl Iterator<Item = ChildNumbers> + Clone,
+        children: impl Iterator<Item = ChildNumbers>,
         searches: impl Fn(usize) -> u32,
     ) -> Self {
         let [deciding_threshold, _] = thresholds.deciding_and_sum(kind);

@@ -72,31 +72,28 @@ impl<H: Hand> Path<H> {
         (node.key, node.hand)
     }
 
+    /// Plies and hands of the ancestors with this board, beginning at the current node.
+    #[inline]
+    fn with_board(&self, key: u64) -> impl Iterator<Item = (u16, H)> {
+        let node_at = move |ply| self.nodes.get(usize::from(ply)).map(|node| (ply, node));
+        let last = node_at(self.last[bucket(key)]);
+        let in_bucket = std::iter::successors(last, move |(_, node)| node_at(node.previous));
+        in_bucket.filter(move |(_, node)| node.key == key).map(|(ply, node)| (ply, node.hand))
+    }
+
     /// The ply of this position on the path.
     pub(super) fn ply_of(&self, key: u64, hand: H) -> Option<u16> {
-        let mut ply = self.last[bucket(key)];
-        while let Some(node) = self.nodes.get(usize::from(ply)) {
-            if (node.key, node.hand) == (key, hand) {
-                return Some(ply);
-            }
-            ply = node.previous;
-        }
-        None
+        self.with_board(key).find(|&(_, on_path)| on_path == hand).map(|(ply, _)| ply)
     }
 
     /// The ancestor nearest the root with this board and at least this hand. A shortest proof never returns to a board
     /// without a gain of material, so the attacker loses nothing by not trying.
     #[inline]
     pub(super) fn repeats(&self, key: u64, hand: H) -> Option<PathDependency> {
-        let mut nearest_the_root = None;
-        let mut ply = self.last[bucket(key)];
-        while let Some(node) = self.nodes.get(usize::from(ply)) {
-            if node.key == key && node.hand.dominates(hand) {
-                nearest_the_root = Some(ply);
-            }
-            ply = node.previous;
-        }
-        nearest_the_root
+        self.with_board(key)
+            .filter(|(_, on_path)| on_path.dominates(hand))
+            .last()
+            .map(|(ply, _)| ply)
     }
 }
 

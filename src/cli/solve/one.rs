@@ -190,21 +190,21 @@ impl<'a> Watch<'a> {
             self.shown = Instant::now();
         }
     }
-}
 
-impl Watch<'_> {
     /// Writes to the terminal while no progress is shown.
-    fn suspend<R>(&mut self, write: impl Fn() -> R) -> R {
-        let Some(display) = &mut self.display else { return write() };
-        let mut written = None;
-        display.suspend(&mut || written = Some(write()));
-        written.unwrap_or_else(write)
+    fn suspend(&mut self, write: impl Fn() -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let mut written = Ok(());
+        match &mut self.display {
+            Some(display) => display.suspend(&mut || written = write()),
+            None => written = write(),
+        }
+        written
     }
 }
 
 impl Drop for Watch<'_> {
     fn drop(&mut self) {
-        // After an error nobody waits for the search.
+        // After an error the result of the search is not needed.
         self.control.stop();
         if let Some(display) = &mut self.display {
             display.clear();

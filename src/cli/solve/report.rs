@@ -117,8 +117,8 @@ pub(super) fn write_line(solution: &Solution, language: Language) -> io::Result<
     writeln!(io::stdout(), "{}", text.trim_end())
 }
 
-/// Writes the verdict of a single position as several lines, with the progress of an undecided search. The length
-/// without futile interpositions and the findings about all moves follow in [`write_rest`].
+/// Writes the verdict of a single position as several lines, with the progress of an undecided search. The rest
+/// follows in [`write_rest`].
 pub(super) fn write_answer(
     solution: &Solution,
     progress: &SearchProgress,
@@ -155,7 +155,7 @@ pub(super) fn write_answer(
     rows.into_iter().try_for_each(|(name, text)| write_row(&mut out, language, name, &text))
 }
 
-/// Writes what is found after the verdict of a single position.
+/// Writes the length without futile interpositions and the findings about all moves.
 pub(super) fn write_rest(solution: &Solution, language: Language) -> io::Result<()> {
     for (name, text) in tsume_rows(solution, language) {
         write_row(&mut io::stdout(), language, name, &text)?;
@@ -164,7 +164,7 @@ pub(super) fn write_rest(solution: &Solution, language: Language) -> io::Result<
     moves.map_or(Ok(()), |report| write_moves(solution, report, language))
 }
 
-/// The length and the line without futile interpositions, unless they are those of the mate with `plies`.
+/// The length and the line without futile interpositions. Empty if the line already shown has this length.
 fn tsume_rows(solution: &Solution, language: Language) -> Vec<(&'static str, String)> {
     let plies = solution.mate_result.as_ref().map(|mate_result| mate_result.line.len());
     let counted = solution.tsume_plies.as_ref();

@@ -14,8 +14,8 @@ use crate::table::{TableLookup, TranspositionTable};
 /// Nodes to follow back. There may be cycles.
 const MAX_STEPS: usize = 64;
 
-/// A node whose proof number exceeds that of its child by more than this has it mainly from other children. Then the
-/// common position contributes little.
+/// Largest increase of the proof number from a node to its parent. If it increases more, most of the parent's number
+/// comes from other children, and the common position contributes little.
 const MAX_GROWTH: u32 = 1;
 
 impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {

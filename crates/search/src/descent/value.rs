@@ -1,4 +1,4 @@
-//! What is known about a node, and what its parent keeps of it.
+//! The value of a node, and a child as its parent keeps it.
 
 use kyokumen_game::{Game, NodeKind};
 
