@@ -43,7 +43,8 @@ struct Half<H, C> {
 const CHILDREN_PER_NODE: usize = 4;
 /// Handles of the second half have this bit. The others are the index of a node in its half.
 const SECOND_HALF: CacheHandle = 1 << 31;
-/// Largest number of nodes in a half. Indices of nodes stay below [`SECOND_HALF`], indices of children fit into 32 bits.
+/// Largest number of nodes in a half. Indices of nodes stay below [`SECOND_HALF`], and indices of children fit into 32
+/// bits.
 const MAX_NODES: usize = u32::MAX as usize / CHILDREN_PER_NODE;
 
 impl<H, C> Half<H, C> {
