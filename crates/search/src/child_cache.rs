@@ -6,6 +6,8 @@
 
 use std::collections::TryReserveError;
 
+use super::huge_pages;
+
 /// Refers to the children of a node. It may be out of date.
 pub(super) type CacheHandle = u32;
 /// The node has no cached children.
@@ -52,6 +54,8 @@ impl<H, C> Half<H, C> {
         let (mut nodes, mut children) = (Vec::new(), Vec::new());
         nodes.try_reserve_exact(nodes_capacity)?;
         children.try_reserve_exact(nodes_capacity * CHILDREN_PER_NODE)?;
+        huge_pages::request(&mut nodes);
+        huge_pages::request(&mut children);
         Ok(Self { nodes, children })
     }
 

@@ -49,6 +49,8 @@ pub(super) struct Descent<G: Game, T> {
     first_children: Vec<usize>,
     child_cache: ChildCache<G::Hand, Child<G>>,
     candidates: Vec<Candidate<G::Move>>,
+    /// Board keys and hands of the candidates, while they are looked up.
+    positions: Vec<(u64, G::Hand)>,
     /// Moves from the root to the node being searched.
     line: Vec<G::Move>,
     limits: Limits,
@@ -80,6 +82,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             first_children: Vec::new(),
             child_cache: ChildCache::new(cache_bytes)?,
             candidates: Vec::new(),
+            positions: Vec::new(),
             line: Vec::new(),
             limits: Limits::new(0, 0),
             nodes: 0,
@@ -283,10 +286,14 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     /// Replaces the first numbers of the last candidates by the values of path and table.
     fn look_up_children(&mut self, game: &G, kind: NodeKind, plies_left: u16) {
         let first_child = self.children.len() - self.candidates.len();
-        for index in first_child..self.children.len() {
-            let Child { m, cost, .. } = self.children[index];
-            if let Some(entry) = self.look_up(game, m, plies_left) {
-                self.children[index].value = entry.with_cost(kind, cost);
+        let children = &self.children[first_child..];
+        self.positions.clear();
+        self.positions.extend(children.iter().map(|child| position_after(game, child.m)));
+        self.table.prefetch(&self.positions);
+        for (index, &(key, hand)) in self.positions.iter().enumerate() {
+            if let Some(entry) = self.look_up(key, hand, plies_left) {
+                let child = &mut self.children[first_child + index];
+                child.value = entry.with_cost(kind, child.cost);
             }
         }
     }
@@ -301,9 +308,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         Value::proven(game.proof_hand_of_attack(m, goal), 1)
     }
 
-    /// The value of the position after a move from path or table; `None` if neither has it.
-    fn look_up(&self, game: &G, m: G::Move, plies_left: u16) -> Option<Value<G::Hand>> {
-        let (key, hand) = (game.board_key_after(m), game.hand_after(m));
+    /// The value of a position from path or table; `None` if neither has it.
+    fn look_up(&self, key: u64, hand: G::Hand, plies_left: u16) -> Option<Value<G::Hand>> {
         if let Some(path_dependency) = self.path.repeats(key, hand) {
             return Some(Value { path_dependency, ..Value::disproven(hand) });
         }
@@ -369,7 +375,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             let best = first_child + summary.best;
             let Child { m, cost, value, .. } = self.children[best];
             // Most children are never searched, so the table is probed only here.
-            let entry = self.look_up(game, m, plies_left);
+            let (key, hand) = position_after(game, m);
+            let entry = self.look_up(key, hand, plies_left);
             let entry = entry.map(|entry| entry.with_cost(kind, cost));
             if let Some(entry) = entry.filter(|entry| entry.numbers != value.numbers) {
                 self.children[best].value = entry;
@@ -511,6 +518,11 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         };
         self.table.store(key, hand, update, effort);
     }
+}
+
+/// Board key and hand of the position after a move.
+fn position_after<G: Game>(game: &G, m: G::Move) -> (u64, G::Hand) {
+    (game.board_key_after(m), game.hand_after(m))
 }
 
 /// The proven child with the fewest plies.

@@ -11,6 +11,7 @@ mod child_cache;
 mod counted;
 mod descent;
 mod dfpn;
+mod huge_pages;
 mod length;
 mod limits;
 mod line;

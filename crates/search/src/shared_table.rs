@@ -11,6 +11,7 @@ use std::thread;
 use kyokumen_game::Hand;
 use zerocopy::{AllocError, FromZeros};
 
+use super::huge_pages;
 use super::table::{
     EntryData, GROWTH, MIN_SLOTS, ProvenNode, TableLookup, TableUpdate, WINDOW, look_up_in,
     permille, shortest_proof_in,
@@ -123,7 +124,8 @@ impl SharedTable {
         let max_starts = max_slots.max(MIN_SLOTS);
         let starts = slots.clamp(MIN_SLOTS, max_starts);
         let line_words = LINE_BYTES / size_of::<AtomicU64>();
-        let words = AtomicU64::new_vec_zeroed((starts + WINDOW) * SLOT_WORDS + line_words)?;
+        let mut words = AtomicU64::new_vec_zeroed((starts + WINDOW) * SLOT_WORDS + line_words)?;
+        huge_pages::request(&mut words);
         let first_word = words.as_ptr().align_offset(LINE_BYTES);
         Ok(Self { words, first_word, starts, max_starts, filled: AtomicUsize::new(0) })
     }
@@ -199,6 +201,12 @@ impl SharedTable {
         let filled = self.window(key).iter().map(Slot).take_while(|slot| !slot.is_empty());
         let read = filled.filter(move |slot| slot.may_have_key(key)).map(Slot::read);
         read.filter(move |&(slot_key, _)| slot_key == key).map(|(_, words)| data_from_words(words))
+    }
+
+    /// Reads a word of the first slot for a key, so that the processor's cache has it.
+    #[inline]
+    pub(super) fn touch(&self, key: u64) -> u64 {
+        self.window(key)[0][3].load(Ordering::Relaxed)
     }
 
     /// See [`TranspositionTable::shortest_proof`](super::table::TranspositionTable::shortest_proof).

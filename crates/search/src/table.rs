@@ -8,10 +8,13 @@
 //! number instead of clearing the table.
 
 use std::collections::TryReserveError;
+use std::hint;
+use std::ops::BitXor;
 
 use kyokumen_game::Hand;
 
 use super::child_cache::{CacheHandle, NO_HANDLE};
+use super::huge_pages;
 use super::verdict::Stop;
 
 /// The proof number of a disproven node, and the disproof number of a proven node.
@@ -218,6 +221,10 @@ pub(super) trait TranspositionTable<H> {
     /// plies do not count.
     fn look_up(&self, key: u64, hand: H, plies_left: u16, longest_proof: u16) -> TableLookup<H>;
 
+    /// Brings the entries of these positions into the processor's cache. The memory accesses do not depend on each
+    /// other, so the processor waits for several at the same time.
+    fn prefetch(&self, positions: &[(u64, H)]);
+
     /// The shortest proof of an OR node that holds with this hand.
     fn shortest_proof(&self, key: u64, hand: H) -> Option<ProvenNode<H>>;
 
@@ -279,6 +286,7 @@ impl<H: Hand> Table<H> {
         let max_slots = (bytes / size_of::<Entry<H>>()).max(MIN_SLOTS);
         let mut entries = Vec::new();
         entries.try_reserve_exact(max_slots + WINDOW)?;
+        huge_pages::request(&mut entries);
         Ok(Self { entries, max_slots, useful_slots: 0, slots: 0, used: 0, generation: 0 })
     }
 
@@ -361,6 +369,12 @@ impl<H: Hand> Table<H> {
 }
 
 impl<H: Hand> TranspositionTable<H> for Table<H> {
+    #[inline]
+    fn prefetch(&self, positions: &[(u64, H)]) {
+        let first = |&(key, _): &(u64, H)| self.entries[self.window(key)].generation;
+        hint::black_box(positions.iter().map(first).fold(0, BitXor::bitxor));
+    }
+
     fn permille_filled(&self) -> u16 {
         permille(self.used, self.max_slots)
     }

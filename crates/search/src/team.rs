@@ -8,12 +8,13 @@
 use std::collections::TryReserveError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
-use std::{panic, thread};
+use std::{hint, panic, thread};
 
 use kyokumen_game::{Game, Hand};
 
 use super::child_cache::{CacheHandle, NO_HANDLE};
 use super::descent::{Descent, Value};
+use super::huge_pages;
 use super::limits::{Limits, STACK_BYTES, TableSize};
 use super::observer::SearchObserver;
 use super::proof::ProofOf;
@@ -142,6 +143,7 @@ impl ThreadTable {
         let count = (cache_bytes / BYTES_PER_HANDLE).clamp(256, 1 << 24).next_power_of_two();
         let mut handles = Vec::new();
         handles.try_reserve_exact(count)?;
+        huge_pages::request(&mut handles);
         handles.resize(count, NO_HANDLE);
         Ok(Self { table, ledger, handles, filled: 0, may_grow: true })
     }
@@ -169,6 +171,14 @@ impl<H: Hand> TranspositionTable<H> for ThreadTable {
             }
             solved_or_nothing => solved_or_nothing,
         }
+    }
+
+    #[inline]
+    fn prefetch(&self, positions: &[(u64, H)]) {
+        let read = positions.iter().fold(0, |read, &(key, hand)| {
+            read ^ self.table.touch(key) ^ u64::from(self.handles[self.handle_index(key, hand)])
+        });
+        hint::black_box(read);
     }
 
     fn shortest_proof(&self, key: u64, hand: H) -> Option<ProvenNode<H>> {
