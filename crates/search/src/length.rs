@@ -39,8 +39,8 @@ use rustc_hash::FxHashMap;
 
 use super::proof::ProofOf;
 
-/// Nodes that are measured. Further nodes keep the upper bound of the proof check as their length.
-const MAX_MEASURED_NODES: usize = 1 << 16;
+/// Nodes that are measured, about 400 bytes each. Further nodes keep the upper bound of the proof check as their length.
+const MAX_MEASURED_NODES: usize = 1 << 20;
 
 /// Queries in searches for a return. If there are more, the measure is incomplete.
 const MAX_RETURN_QUERIES: u64 = 1 << 20;

@@ -17,7 +17,7 @@ use super::verdict::{Stats, Stop};
 const FIRST_NODES: u64 = 1 << 10;
 
 /// Factor by which this limit grows after a round without success.
-const NODES_GROWTH: u64 = 16;
+const NODES_GROWTH: u64 = 4;
 
 /// The search of the root gets as many nodes as this number of positions of the line, and one more for every 16 plies.
 /// It often finds much shorter proofs soon, but in a long mate it can also take long to find none.
