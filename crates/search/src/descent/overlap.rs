@@ -8,7 +8,7 @@
 
 use kyokumen_game::{Game, NodeKind};
 
-use super::{Descent, Value};
+use super::{Descent, Value, position_after};
 use crate::table::{TableLookup, TranspositionTable};
 
 /// Nodes to follow back. There may be cycles.
@@ -31,7 +31,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         child: Value<G::Hand>,
     ) -> bool {
         let (mut handle, mut proof_number) = (child.handle, child.numbers.proof);
-        let (mut key, mut hand) = (game.board_key_after(m), game.hand_after(m));
+        let (mut key, mut hand) = position_after(game, m);
         for step in 0..MAX_STEPS {
             let Some(parent) = self.child_cache.parent(handle, key, hand) else { return false };
             if let Some(ancestor) = self.path.ply_of(parent.0, parent.1) {

@@ -7,7 +7,7 @@
 
 use kyokumen_game::Game;
 
-use super::{Child, Descent, Value};
+use super::{Child, Descent, Value, position_after};
 use crate::numbers::{ChildSummary, Delay, ProofNumbers};
 use crate::table::TranspositionTable;
 use crate::verdict::Stop;
@@ -33,8 +33,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     ) -> ChildSummary {
         let children = self.children[first_child..].iter();
         let searches = |index: usize| {
-            let m = self.children[first_child + index].m;
-            self.table.searches_at(game.board_key_after(m), game.hand_after(m))
+            let (key, hand) = position_after(game, self.children[first_child + index].m);
+            self.table.searches_at(key, hand)
         };
         let children = children.map(Child::numbers);
         summary.with_virtual_loss(
