@@ -1,11 +1,10 @@
 //! Huge memory pages.
 //!
-//! A search reads its tables at random. If memory is divided into pages of 4 KiB, as usual, the processor does not
-//! remember where all the pages of a large table are, and nearly every access takes longer. Huge pages have 2 MiB on
-//! most machines.
+//! A search reads its tables at random. With usual pages of 4 KiB, the processor (its TLB) cannot hold the addresses of
+//! all pages of a large table, and nearly every access takes longer. Huge pages have 2 MiB on most machines.
 
 /// Asks the system to use huge pages for the memory that a vector has reserved, except for its beginning. Short
-/// searches use only the beginning, and clearing a huge page takes longer than many of them.
+/// searches use only the beginning, and clearing one huge page takes longer than many short searches.
 ///
 /// Without effect on systems other than Linux, or if Linux refuses. The memory can then be used as before.
 pub(super) fn request<T>(reserved: &mut Vec<T>) {
@@ -32,6 +31,6 @@ pub(super) fn request<T>(reserved: &mut Vec<T>) {
 #[cfg(target_os = "linux")]
 const USUAL_BYTES: usize = 4 << 20;
 
-/// The request must begin at a page. No usual page is larger.
+/// The request must begin at the border of a page. Usual pages have 4 to 64 KiB, depending on the machine.
 #[cfg(target_os = "linux")]
 const ALIGNMENT: usize = 1 << 16;

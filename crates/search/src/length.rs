@@ -39,7 +39,8 @@ use rustc_hash::FxHashMap;
 
 use super::proof::ProofOf;
 
-/// Nodes that are measured, about 400 bytes each. Further nodes keep the upper bound of the proof check as their length.
+/// Nodes that are measured, about 400 bytes each. Further nodes keep the upper bound of the proof check as their
+/// length.
 const MAX_MEASURED_NODES: usize = 1 << 20;
 
 /// Queries in searches for a return. If there are more, the measure is incomplete.
