@@ -19,6 +19,7 @@ use super::limits::{Limits, MAX_PLIES, WhenHopeless};
 use super::numbers::{ChildSummary, DISPROVEN, Delay, PROVEN, ProofNumbers, UNKNOWN};
 use super::observer::SearchObserver;
 use super::path::{PATH_INDEPENDENT, Path, dependency_above};
+use super::repetition::PathDisproofs;
 use super::table::{INFINITE, ProvenNode, TableLookup, TableUpdate, TranspositionTable};
 use super::verdict::Stop;
 pub(super) use value::Value;
@@ -39,10 +40,14 @@ const SHORT_SEARCH_NODES: u64 = 1 << 18;
 /// Nodes before a search can be hopeless. Until then the numbers of the root are mostly first guesses.
 const MIN_NODES_BEFORE_GIVING_UP: u64 = 1 << 8;
 
+/// Numbers from here on show that positions in cycles raise each other's numbers, see [`PathDisproofs`].
+const NUMBERS_OF_CYCLES: u32 = 1 << 24;
+
 /// The search of one thread. Its table is private or shared with other threads.
 pub(super) struct Descent<G: Game, T> {
     pub(super) table: T,
     path: Path<G::Hand>,
+    path_disproofs: PathDisproofs,
     /// A stack of the children of the nodes on the path.
     children: Vec<Child<G>>,
     /// For each ply of the path, the index of the first child.
@@ -78,6 +83,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         Ok(Self {
             table,
             path: Path::new(),
+            path_disproofs: PathDisproofs::new(),
             children: Vec::new(),
             first_children: Vec::new(),
             child_cache: ChildCache::new(cache_bytes)?,
@@ -100,6 +106,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     pub(super) fn start(&mut self, limits: Limits) {
         self.limits = Limits { depth_plies: limits.depth_plies.min(MAX_PLIES), ..limits };
         self.nodes = 0;
+        self.path_disproofs.clear();
         self.child_cache.clear();
         self.limits_proof_length = false;
         self.set_node_limit(limits.nodes);
@@ -310,7 +317,9 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
 
     /// The value of a position from path or table; `None` if neither has it.
     fn look_up(&self, key: u64, hand: G::Hand, plies_left: u16) -> Option<Value<G::Hand>> {
-        if let Some(path_dependency) = self.path.repeats(key, hand) {
+        let repeats = self.path.repeats(key, hand);
+        let known = || self.path_disproofs.find(&self.path, key, hand);
+        if let Some(path_dependency) = repeats.or_else(known) {
             return Some(Value { path_dependency, ..Value::disproven(hand) });
         }
         self.read_table(key, hand, plies_left)
@@ -503,13 +512,19 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             TableUpdate::Proven(ProvenNode { hand: value.hand, plies: value.plies, code })
         } else if value.numbers != DISPROVEN {
             let ProofNumbers { proof, disproof } = value.numbers;
+            if proof.max(disproof) >= NUMBERS_OF_CYCLES {
+                self.path_disproofs.begin();
+            }
             TableUpdate::Open {
                 proof_number: proof,
                 disproof_number: disproof,
                 handle: value.handle,
             }
         } else if value.path_dependency != PATH_INDEPENDENT {
-            // Valid on this path only, so only the parent keeps it, for its current visit.
+            // Valid on this path only, so not for the table. The parent keeps it for its current visit.
+            if !value.is_depth_bound {
+                self.path_disproofs.insert(&self.path, key, hand, value.path_dependency);
+            }
             return;
         } else if value.is_depth_bound {
             TableUpdate::DepthBound { plies_left }

@@ -19,6 +19,7 @@ mod numbers;
 mod observer;
 mod path;
 mod proof;
+mod repetition;
 mod restricted;
 mod search_result;
 mod shared_table;

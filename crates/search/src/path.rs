@@ -36,6 +36,8 @@ struct PathNode<H> {
     hand: H,
     /// The previous ancestor with the same low bits of the key, or [`NO_PLY`].
     previous: u16,
+    /// The hashes of all positions up to this one, combined by exclusive or.
+    hash: u64,
 }
 
 impl<H: Hand> Path<H> {
@@ -52,7 +54,8 @@ impl<H: Hand> Path<H> {
     pub(super) fn push(&mut self, key: u64, hand: H) {
         let ply = self.plies();
         let previous = mem::replace(&mut self.last[bucket(key)], ply);
-        self.nodes.push(PathNode { key, hand, previous });
+        let hash = self.hash() ^ position_hash(key, hand);
+        self.nodes.push(PathNode { key, hand, previous, hash });
     }
 
     pub(super) fn pop(&mut self) {
@@ -64,6 +67,18 @@ impl<H: Hand> Path<H> {
     /// Number of positions on the path.
     pub(super) fn plies(&self) -> u16 {
         u16::try_from(self.nodes.len()).unwrap_or(NO_PLY)
+    }
+
+    /// A hash of all positions, in any order.
+    fn hash(&self) -> u64 {
+        self.nodes.last().map_or(0, |node| node.hash)
+    }
+
+    /// A hash of the last positions, in any order.
+    pub(super) fn hash_of_last(&self, plies: u16) -> u64 {
+        let others = self.nodes.len() - usize::from(plies);
+        let hash_of_others = others.checked_sub(1).map_or(0, |last| self.nodes[last].hash);
+        self.hash() ^ hash_of_others
     }
 
     /// Board key and hand of the position at this ply.
@@ -95,6 +110,14 @@ impl<H: Hand> Path<H> {
             .last()
             .map(|(ply, _)| ply)
     }
+}
+
+/// A hash of a position. Hashes of several positions can be combined by exclusive or.
+#[inline]
+pub(super) fn position_hash<H: Hand>(key: u64, hand: H) -> u64 {
+    let hash = (key ^ u64::from(hand.bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        .wrapping_mul(0xd6e8_feb8_6659_fd93);
+    hash ^ hash >> 32
 }
 
 const fn bucket(key: u64) -> usize {

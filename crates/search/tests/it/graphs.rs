@@ -328,6 +328,16 @@ fn numbers_in_a_cycle_do_not_stall_the_search() {
     }
 }
 
+/// A graph with very many paths around its cycles. If each path needs its own disproof, a million nodes do not
+/// decide 38 of its 422 positions.
+#[test]
+fn positions_in_many_cycles_are_decided() {
+    let graph = Graph::random(4_002_768_238_863_840_737, 33, 5);
+    for seed in 0..3 {
+        check_all(&graph, &mut solver(1, seed), to_the_end(5_000, AMPLE), &[]).unwrap();
+    }
+}
+
 /// Adds a tree with `attacks` rounds of three attacks and some defences. Returns its root. Only the last attack of each
 /// node is good, and only if the tree is a mate.
 fn add_tree(
