@@ -112,12 +112,17 @@ impl<H: Hand> Path<H> {
     }
 }
 
-/// A hash of a position. Hashes of several positions can be combined by exclusive or.
+/// A hash of a position. Hashes of several positions can be combined by exclusive or. Keys alone could not, since the
+/// keys of four positions that differ by two moves cancel each other.
 #[inline]
 pub(super) fn position_hash<H: Hand>(key: u64, hand: H) -> u64 {
-    let hash = (key ^ u64::from(hand.bits()).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-        .wrapping_mul(0xd6e8_feb8_6659_fd93);
-    hash ^ hash >> 32
+    const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
+    let mut hash = key ^ u64::from(hand.bits()).wrapping_mul(ODD[0]);
+    for factor in ODD {
+        hash = hash.wrapping_mul(factor);
+        hash ^= hash >> 32;
+    }
+    hash
 }
 
 const fn bucket(key: u64) -> usize {

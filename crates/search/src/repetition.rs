@@ -16,9 +16,11 @@ const BUCKETS: usize = 1 << 12;
 
 #[derive(Clone, Copy)]
 struct Disproof {
-    /// A hash of the position and of the last positions of the path, in any order. Two different pairs have the same
-    /// hash one time in 2⁶⁴, like two boards.
+    /// A hash of the position and of the last positions of the path, in any order. As for two boards, the probability
+    /// that two different pairs have the same hash is 2⁻⁶⁴.
     hash: u64,
+    /// A part of the hash of the position alone. It saves the access to the path for most other positions.
+    position: u32,
     /// Number of these last positions. 0 if there is no disproof.
     plies: u16,
 }
@@ -41,7 +43,7 @@ impl PathDisproofs {
     /// Keeps disproofs from now on.
     #[cold]
     pub(super) fn begin(&mut self) {
-        self.buckets.resize(BUCKETS, [Disproof { hash: 0, plies: 0 }; WAYS]);
+        self.buckets.resize(BUCKETS, [Disproof { hash: 0, position: 0, plies: 0 }; WAYS]);
     }
 
     /// The dependency of a known disproof that holds after this path.
@@ -52,13 +54,18 @@ impl PathDisproofs {
         key: u64,
         hand: H,
     ) -> Option<PathDependency> {
+        if self.buckets.is_empty() {
+            return None;
+        }
         let position = position_hash(key, hand);
-        let bucket = self.buckets.get(bucket(position))?;
         let holds = |disproof: &&Disproof| {
             let plies = disproof.plies;
-            (1..=path.plies()).contains(&plies) && disproof.hash == hash(position, path, plies)
+            disproof.position == tag(position)
+                && (1..=path.plies()).contains(&plies)
+                && disproof.hash == hash(position, path, plies)
         };
-        bucket.iter().find(holds).map(|disproof| path.plies() - disproof.plies)
+        let disproof = self.buckets[bucket(position)].iter().find(holds)?;
+        Some(path.plies() - disproof.plies)
     }
 
     /// Keeps a disproof with this dependency, which was found after this path. The oldest one of its bucket is dropped.
@@ -70,18 +77,23 @@ impl PathDisproofs {
         hand: H,
         path_dependency: PathDependency,
     ) {
+        if self.buckets.is_empty() {
+            return;
+        }
         let position = position_hash(key, hand);
         let plies = path.plies() - path_dependency;
-        let disproof = Disproof { hash: hash(position, path, plies), plies };
-        if let Some(bucket) = self.buckets.get_mut(bucket(position)) {
-            bucket.rotate_right(1);
-            bucket[0] = disproof;
-        }
+        let bucket = &mut self.buckets[bucket(position)];
+        bucket.rotate_right(1);
+        bucket[0] = Disproof { hash: hash(position, path, plies), position: tag(position), plies };
     }
 }
 
 const fn bucket(position: u64) -> usize {
     position as usize % BUCKETS
+}
+
+const fn tag(position: u64) -> u32 {
+    (position >> 32) as u32
 }
 
 fn hash<H: Hand>(position: u64, path: &Path<H>, plies: u16) -> u64 {

@@ -17,6 +17,7 @@ use super::descent::{Descent, Value};
 use super::huge_pages;
 use super::limits::{Limits, STACK_BYTES, TableSize};
 use super::observer::SearchObserver;
+use super::path::position_hash;
 use super::proof::ProofOf;
 use super::search_result::Resumable;
 use super::shared_table::SharedTable;
@@ -104,12 +105,6 @@ impl Ledger {
     fn counter<H: Hand>(&self, key: u64, hand: H) -> &AtomicU16 {
         &self.searches[position_hash(key, hand) as usize % COUNTERS]
     }
-}
-
-/// A hash of a position: board and hand.
-#[inline]
-fn position_hash<H: Hand>(key: u64, hand: H) -> u64 {
-    (key ^ u64::from(hand.bits())).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32
 }
 
 /// Ends the round when dropped, so that the other threads stop even if this one panics.
