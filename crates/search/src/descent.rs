@@ -41,7 +41,7 @@ const SHORT_SEARCH_NODES: u64 = 1 << 18;
 const MIN_NODES_BEFORE_GIVING_UP: u64 = 1 << 8;
 
 /// Numbers from here on show that positions in cycles raise each other's numbers, see [`PathDisproofs`].
-const NUMBERS_OF_CYCLES: u32 = 1 << 20;
+const NUMBERS_OF_CYCLES: u32 = 1 << 24;
 
 /// The search of one thread. Its table is private or shared with other threads.
 pub(super) struct Descent<G: Game, T> {
