@@ -40,7 +40,8 @@ const SHORT_SEARCH_NODES: u64 = 1 << 18;
 /// Nodes before a search can be hopeless. Until then the numbers of the root are mostly first guesses.
 const MIN_NODES_BEFORE_GIVING_UP: u64 = 1 << 8;
 
-/// Numbers from here on show that positions in cycles raise each other's numbers, see [`PathDisproofs`].
+/// A number this large usually means that positions in cycles raise each other's numbers. From then on
+/// [`PathDisproofs`] is used.
 const NUMBERS_OF_CYCLES: u32 = 1 << 24;
 
 /// The search of one thread. Its table is private or shared with other threads.
@@ -63,6 +64,8 @@ pub(super) struct Descent<G: Game, T> {
     nodes: u64,
     /// See [`DfPn::long_after`](crate::dfpn::DfPn::long_after).
     pub(super) long_after: u64,
+    /// See [`DfPn::cycles_from`](crate::dfpn::DfPn::cycles_from).
+    pub(super) cycles_from: u32,
     /// The search may enter nodes until `nodes` has this value. Then it must request more from the table.
     granted_until: u64,
     /// Set if the search must unwind.
@@ -93,6 +96,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             limits: Limits::new(0, 0),
             nodes: 0,
             long_after: SHORT_SEARCH_NODES,
+            cycles_from: NUMBERS_OF_CYCLES,
             granted_until: 0,
             stop: None,
             unwinding_to: None,
@@ -102,7 +106,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         })
     }
 
-    /// Starts a new search: resets the node count and the child cache. The caller starts the table.
+    /// Starts a new search: resets the node count, the child cache and the kept disproofs. The caller starts the table.
     pub(super) fn start(&mut self, limits: Limits) {
         self.limits = Limits { depth_plies: limits.depth_plies.min(MAX_PLIES), ..limits };
         self.nodes = 0;
@@ -315,11 +319,11 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         Value::proven(game.proof_hand_of_attack(m, goal), 1)
     }
 
-    /// The value of a position from path or table; `None` if neither has it.
+    /// The value of a position from path, kept disproofs or table; `None` if none has it.
     fn look_up(&self, key: u64, hand: G::Hand, plies_left: u16) -> Option<Value<G::Hand>> {
         let repeats = self.path.repeats(key, hand);
-        let known = || self.path_disproofs.find(&self.path, key, hand);
-        if let Some(path_dependency) = repeats.or_else(known) {
+        let kept = || self.path_disproofs.find(&self.path, key, hand);
+        if let Some(path_dependency) = repeats.or_else(kept) {
             return Some(Value { path_dependency, ..Value::disproven(hand) });
         }
         self.read_table(key, hand, plies_left)
@@ -498,7 +502,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         }
     }
 
-    /// Stores the value of a node in the table, unless it depends on the path.
+    /// Stores the value of a node in the table, or among the disproofs that depend on the path. A large number begins
+    /// to keep these.
     fn store(
         &mut self,
         key: u64,
@@ -512,7 +517,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             TableUpdate::Proven(ProvenNode { hand: value.hand, plies: value.plies, code })
         } else if value.numbers != DISPROVEN {
             let ProofNumbers { proof, disproof } = value.numbers;
-            if proof.max(disproof) >= NUMBERS_OF_CYCLES {
+            if proof.max(disproof) >= self.cycles_from {
                 self.path_disproofs.begin();
             }
             TableUpdate::Open {
@@ -521,7 +526,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                 handle: value.handle,
             }
         } else if value.path_dependency != PATH_INDEPENDENT {
-            // Valid on this path only, so not for the table. The parent keeps it for its current visit.
+            // Not valid on every path, so not for the table. The parent keeps it for its current visit.
             if !value.is_depth_bound {
                 self.path_disproofs.insert(&self.path, key, hand, value.path_dependency);
             }

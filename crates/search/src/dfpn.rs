@@ -142,6 +142,13 @@ impl<G: Game> DfPn<G> {
         self.descent.long_after = nodes;
     }
 
+    /// Sets the proof or disproof number from which on the search keeps disproofs that depend on the path. By default
+    /// 2²⁴. Tests lower it, because the numbers of small games stay small.
+    #[doc(hidden)]
+    pub const fn cycles_from(&mut self, number: u32) {
+        self.descent.cycles_from = number;
+    }
+
     /// The proof of the last search; `None` if its verdict was not [`Verdict::Proven`](super::Verdict::Proven).
     pub const fn proof(&self) -> Option<&Proof<G::Move, G::Hand>> {
         self.proof.as_ref()

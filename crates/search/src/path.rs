@@ -69,12 +69,12 @@ impl<H: Hand> Path<H> {
         u16::try_from(self.nodes.len()).unwrap_or(NO_PLY)
     }
 
-    /// A hash of all positions, in any order.
+    /// A hash of all positions. It does not depend on their order.
     fn hash(&self) -> u64 {
         self.nodes.last().map_or(0, |node| node.hash)
     }
 
-    /// A hash of the last positions, in any order.
+    /// The same for the last `plies` positions, at most all.
     pub(super) fn hash_of_last(&self, plies: u16) -> u64 {
         let others = self.nodes.len() - usize::from(plies);
         let hash_of_others = others.checked_sub(1).map_or(0, |last| self.nodes[last].hash);
@@ -112,13 +112,13 @@ impl<H: Hand> Path<H> {
     }
 }
 
-/// A hash of a position. Hashes of several positions can be combined by exclusive or. Keys alone could not, since the
-/// keys of four positions that differ by two moves cancel each other.
+/// A hash of a position. Hashes of several positions can be combined by exclusive or. Keys could not: those of a
+/// position, of the positions after either of two independent changes, and of that after both cancel each other.
 #[inline]
 pub(super) fn position_hash<H: Hand>(key: u64, hand: H) -> u64 {
-    const ODD: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
-    let mut hash = key ^ u64::from(hand.bits()).wrapping_mul(ODD[0]);
-    for factor in ODD {
+    const ODD_FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];
+    let mut hash = key ^ u64::from(hand.bits()).wrapping_mul(ODD_FACTORS[0]);
+    for factor in ODD_FACTORS {
         hash = hash.wrapping_mul(factor);
         hash ^= hash >> 32;
     }

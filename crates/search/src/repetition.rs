@@ -1,33 +1,36 @@
-//! Disproofs that depend on the path, kept for other paths that end in the same positions.
+//! Disproofs that depend on the path, kept for other paths whose last positions are the same.
 //!
-//! A disproof by repetition holds on every path with the ancestors that it repeats. They are all on the part of the path
-//! from the ancestor nearest the root to the node, so it also holds on a path that ends in the same positions, in any
-//! order. Without this, a search must disprove a position again for each path. Where positions form many cycles, there
-//! are too many paths. After Kishimoto and Müller, *A general solution to the graph history interaction problem* (2004).
+//! A disproof by repetition holds on every path that contains the ancestors to which its lines return. All of them lie
+//! between the one nearest the root and the node. So it also holds on a path whose last positions are the same, in any
+//! order. Without this cache, a position is disproven again for each path, and cycles of positions give too many paths.
+//! After Kishimoto and Müller, *A general solution to the graph history interaction problem* (2004).
 
 use kyokumen_game::Hand;
 
 use super::path::{Path, PathDependency, position_hash};
 
-/// Disproofs in one bucket. Four take one cache line of the processor.
-const WAYS: usize = 4;
-/// 256 KiB in all.
+/// Number of buckets. They take 256 KiB.
 const BUCKETS: usize = 1 << 12;
 
-#[derive(Clone, Copy)]
+/// Some disproofs, the newest first. A bucket takes one cache line of the processor.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+struct Bucket([Disproof; 4]);
+
+#[derive(Clone, Copy, Default)]
 struct Disproof {
-    /// A hash of the position and of the last positions of the path, in any order. As for two boards, the probability
-    /// that two different pairs have the same hash is 2⁻⁶⁴.
+    /// A hash of the position and of the last positions of the path. It does not depend on their order. Different
+    /// contents have the same hash with probability 2⁻⁶⁴, as two boards have the same key.
     hash: u64,
-    /// A part of the hash of the position alone. It saves the access to the path for most other positions.
+    /// The upper half of the hash of the position alone. If it differs, the path need not be read.
     position: u32,
-    /// Number of these last positions. 0 if there is no disproof.
+    /// Number of last positions of the path in `hash`. 0 if there is no disproof.
     plies: u16,
 }
 
 /// A cache of disproofs that depend on the path. It is empty and without effect until [`Self::begin`].
 pub(super) struct PathDisproofs {
-    buckets: Vec<[Disproof; WAYS]>,
+    buckets: Vec<Bucket>,
 }
 
 impl PathDisproofs {
@@ -40,13 +43,15 @@ impl PathDisproofs {
         self.buckets.clear();
     }
 
-    /// Keeps disproofs from now on.
+    /// Keeps disproofs from now on, unless there is not enough memory.
     #[cold]
     pub(super) fn begin(&mut self) {
-        self.buckets.resize(BUCKETS, [Disproof { hash: 0, position: 0, plies: 0 }; WAYS]);
+        if self.buckets.is_empty() && self.buckets.try_reserve_exact(BUCKETS).is_ok() {
+            self.buckets.resize(BUCKETS, Bucket::default());
+        }
     }
 
-    /// The dependency of a known disproof that holds after this path.
+    /// The dependency of a kept disproof of the position reached by this path. `None` if there is none.
     #[inline]
     pub(super) fn find<H: Hand>(
         &self,
@@ -60,15 +65,16 @@ impl PathDisproofs {
         let position = position_hash(key, hand);
         let holds = |disproof: &&Disproof| {
             let plies = disproof.plies;
-            disproof.position == tag(position)
+            disproof.position == upper_half(position)
                 && (1..=path.plies()).contains(&plies)
                 && disproof.hash == hash(position, path, plies)
         };
-        let disproof = self.buckets[bucket(position)].iter().find(holds)?;
-        Some(path.plies() - disproof.plies)
+        let Bucket(disproofs) = &self.buckets[bucket(position)];
+        disproofs.iter().find(holds).map(|disproof| path.plies() - disproof.plies)
     }
 
-    /// Keeps a disproof with this dependency, which was found after this path. The oldest one of its bucket is dropped.
+    /// Keeps a disproof, with this dependency, of the position reached by this path. If its bucket is full, the oldest
+    /// one there is dropped.
     #[inline]
     pub(super) fn insert<H: Hand>(
         &mut self,
@@ -82,9 +88,10 @@ impl PathDisproofs {
         }
         let position = position_hash(key, hand);
         let plies = path.plies() - path_dependency;
-        let bucket = &mut self.buckets[bucket(position)];
-        bucket.rotate_right(1);
-        bucket[0] = Disproof { hash: hash(position, path, plies), position: tag(position), plies };
+        let hash = hash(position, path, plies);
+        let Bucket(disproofs) = &mut self.buckets[bucket(position)];
+        disproofs.rotate_right(1);
+        disproofs[0] = Disproof { hash, position: upper_half(position), plies };
     }
 }
 
@@ -92,7 +99,7 @@ const fn bucket(position: u64) -> usize {
     position as usize % BUCKETS
 }
 
-const fn tag(position: u64) -> u32 {
+const fn upper_half(position: u64) -> u32 {
     (position >> 32) as u32
 }
 

@@ -275,6 +275,7 @@ impl<G: SharedGame> Team<G> {
             member.start(limits);
             let nodes_left = descent.long_after.saturating_sub(descent.nodes());
             member.long_after = nodes_left / threads as u64;
+            member.cycles_from = descent.cycles_from;
             Some(member)
         };
         let members = (0..threads).map(member).collect::<Option<_>>()?;

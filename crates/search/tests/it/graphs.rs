@@ -21,12 +21,15 @@ fn to_the_end(depth_plies: u16, nodes: u64) -> Limits {
     Limits { when_hopeless: WhenHopeless::GoOn, ..Limits::new(depth_plies, nodes) }
 }
 
-/// A search with a table of this size. One third of the seeds use the methods for long searches from the beginning, one
-/// third after 20 nodes.
+/// A search with a table of this size. One third of the seeds use the methods for long searches and for cycles from the
+/// beginning, one third those for long searches after 20 nodes.
 fn solver<'a>(hash_mb: usize, seed: u64) -> DfPn<State<'a>> {
     let mut solver = DfPn::new(TableSize::from_mib(hash_mb));
     match seed % 3 {
-        0 => solver.long_after(0),
+        0 => {
+            solver.long_after(0);
+            solver.cycles_from(1);
+        }
         1 => solver.long_after(20),
         _ => {}
     }
@@ -328,8 +331,8 @@ fn numbers_in_a_cycle_do_not_stall_the_search() {
     }
 }
 
-/// A graph with very many paths around its cycles. If each path needs its own disproof, a million nodes do not
-/// decide 38 of its 422 positions.
+/// A graph with very many paths through its cycles. If each path needs its own disproof, a million nodes leave up to 38
+/// of its 422 positions undecided.
 #[test]
 fn positions_in_many_cycles_are_decided() {
     let graph = Graph::random(4_002_768_238_863_840_737, 33, 5);
