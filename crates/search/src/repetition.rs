@@ -113,7 +113,9 @@ mod tests {
 
     fn path(keys: &[u64]) -> Path<()> {
         let mut path = Path::new();
-        keys.iter().for_each(|&key| path.push(key, ()));
+        for &key in keys {
+            path.push(key, ());
+        }
         path
     }
 
