@@ -502,8 +502,8 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         }
     }
 
-    /// Stores the value of a node in the table, or among the disproofs that depend on the path. A large number begins
-    /// to keep these.
+    /// Stores the value of a node in the table, or in [`PathDisproofs`] if it depends on the path. Activates that cache
+    /// when a number is large.
     fn store(
         &mut self,
         key: u64,

@@ -112,8 +112,8 @@ impl<H: Hand> Path<H> {
     }
 }
 
-/// A hash of a position. Hashes of several positions can be combined by exclusive or. Keys could not: those of a
-/// position, of the positions after either of two independent changes, and of that after both cancel each other.
+/// A hash of a position. Hashes of several positions can be combined by exclusive or. Board keys cannot: four keys
+/// cancel each other if the boards differ by two independent moves (none, the first, the second, both).
 #[inline]
 pub(super) fn position_hash<H: Hand>(key: u64, hand: H) -> u64 {
     const ODD_FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93];

@@ -2,7 +2,7 @@
 //!
 //! A disproof by repetition holds on every path that contains the ancestors to which its lines return. All of them lie
 //! between the one nearest the root and the node. So it also holds on a path whose last positions are the same, in any
-//! order. Without this cache, a position is disproven again for each path, and cycles of positions give too many paths.
+//! order. Without this cache, the search disproves a position again for each path, and cycles create too many paths.
 //! After Kishimoto and Müller, *A general solution to the graph history interaction problem* (2004).
 
 use kyokumen_game::Hand;
@@ -28,7 +28,7 @@ struct Disproof {
     plies: u16,
 }
 
-/// A cache of disproofs that depend on the path. It is empty and without effect until [`Self::begin`].
+/// A cache of disproofs that depend on the path. It is inactive until [`Self::begin`].
 pub(super) struct PathDisproofs {
     buckets: Vec<Bucket>,
 }
@@ -38,12 +38,12 @@ impl PathDisproofs {
         Self { buckets: Vec::new() }
     }
 
-    /// Forgets all disproofs, and keeps none from now on.
+    /// Empties and deactivates the cache.
     pub(super) fn clear(&mut self) {
         self.buckets.clear();
     }
 
-    /// Keeps disproofs from now on, unless there is not enough memory.
+    /// Activates the cache, unless there is not enough memory.
     #[cold]
     pub(super) fn begin(&mut self) {
         if self.buckets.is_empty() && self.buckets.try_reserve_exact(BUCKETS).is_ok() {
