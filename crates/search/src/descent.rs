@@ -38,7 +38,7 @@ const PLIES_WITH_COSTS: Range<u16> = 3..64;
 const SHORT_SEARCH_NODES: u64 = 1 << 18;
 
 /// Nodes before a search can be hopeless. Until then the numbers of the root are mostly first guesses.
-const MIN_NODES_BEFORE_GIVING_UP: u64 = 1 << 8;
+const MIN_NODES_BEFORE_GIVING_UP: u64 = 1 << 6;
 
 /// A number this large usually means that positions in cycles raise each other's numbers. From then on
 /// [`PathDisproofs`] is used.

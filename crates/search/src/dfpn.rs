@@ -15,7 +15,7 @@ use super::verdict::Stop;
 
 /// The version of the search. It changes if the same position and limits can give a different verdict, line or node
 /// count.
-pub const SOLVER_VERSION: u32 = 11;
+pub const SOLVER_VERSION: u32 = 12;
 
 /// A df-pn search of any [`Game`] with its own table.
 ///
