@@ -1,7 +1,8 @@
 //! Depth-first proof-number search (df-pn) of one thread.
 //!
 //! df-pn with a transposition table: Nagai, *Df-pn algorithm for searching AND/OR trees and its applications* (2002).
-//! 1+ε thresholds: Pawlewicz and Lew (2007). Disproofs that depend on the path: Kishimoto and Müller (2004).
+//! 1+ε thresholds: Pawlewicz and Lew (2007). Disproofs that depend on the path: Kishimoto and Müller (2004). Thresholds
+//! raised in circles: Kishimoto (2010).
 //! `docs/search.md` lists the known hazards of such searches and the remedy for each.
 
 mod overlap;
@@ -78,6 +79,9 @@ pub(super) struct Descent<G: Game, T> {
     next_ancestor: u16,
     /// Proofs longer than the depth limit do not count. Set while a proof is rebuilt and while a shorter one is sought.
     limits_proof_length: bool,
+    /// Thresholds do not count until a node is expanded or disproven by a repetition. Set when the search enters a
+    /// position by a longer path than the last time: it may be going round in circles.
+    must_progress: bool,
 }
 
 impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
@@ -103,6 +107,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
             is_from_table: false,
             next_ancestor: 0,
             limits_proof_length: false,
+            must_progress: false,
         })
     }
 
@@ -153,6 +158,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         observer: &dyn SearchObserver<G::Move>,
     ) -> Result<Value<G::Hand>, Stop> {
         let thresholds = ProofNumbers { proof: INFINITE, disproof: INFINITE };
+        self.must_progress = false;
         self.path.clear();
         self.children.clear();
         self.first_children.clear();
@@ -245,6 +251,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         };
         let first_child = self.children.len();
         self.children.extend_from_slice(cached);
+        self.must_progress |= self.is_long() && plies_left < plies_left_then;
         let depth_differs = plies_left != plies_left_then;
         for Child { value, cost, .. } in &mut self.children[first_child..] {
             let too_long = self.limits_proof_length && value.plies >= plies_left;
@@ -261,6 +268,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     /// Pushes the children of the node, or returns its value if it is decided without them.
     fn expand(&mut self, game: &mut G, plies_left: u16) -> Option<Value<G::Hand>> {
         let hand = game.hand();
+        self.must_progress = false;
         self.candidates.clear();
         let expansion = match plies_left {
             0 => game.expand(&mut self.candidates),
@@ -365,8 +373,15 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
                 self.stop = Some(Stop::Nodes);
             }
             if summary.numbers.is_solved() {
-                return self.solved_value(game, ply, first_child, summary.numbers);
+                let value = self.solved_value(game, ply, first_child, summary.numbers);
+                self.must_progress &= value.path_dependency == PATH_INDEPENDENT;
+                return value;
             }
+            let thresholds = if self.must_progress {
+                thresholds.raised_above(summary.numbers)
+            } else {
+                thresholds
+            };
             if summary.numbers.have_reached(thresholds) || self.must_stop(observer) {
                 if T::IS_SHARED
                     && let Some(value) = self.adopted(game, ply)

@@ -135,8 +135,8 @@ impl<G: Game> DfPn<G> {
     }
 
     /// Sets the number of nodes after which searches use the methods for long searches: a delayed check also counts
-    /// once the check before it is hard, all children are looked up, and children that overlap are recognised. By
-    /// default 262,144. Tests lower it, to try these methods on small games.
+    /// once the check before it is hard, all children are looked up, children that overlap are recognised, and
+    /// thresholds are raised in circles. By default 262,144. Tests lower it, to try these methods on small games.
     #[doc(hidden)]
     pub const fn long_after(&mut self, nodes: u64) {
         self.descent.long_after = nodes;

@@ -34,6 +34,14 @@ impl ProofNumbers {
         self.proof >= thresholds.proof || self.disproof >= thresholds.disproof
     }
 
+    /// These thresholds, but above the numbers.
+    pub(super) fn raised_above(self, numbers: Self) -> Self {
+        Self {
+            proof: self.proof.max(numbers.proof.saturating_add(1)),
+            disproof: self.disproof.max(numbers.disproof.saturating_add(1)),
+        }
+    }
+
     /// Whether a search with these numbers at its root will probably not be decided within `nodes`.
     ///
     /// The bounds are measured, see `docs/search-log.md`. In nearly all searches that are decided with *n* nodes, the
