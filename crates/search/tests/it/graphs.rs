@@ -341,6 +341,15 @@ fn positions_in_many_cycles_are_decided() {
     }
 }
 
+/// The search takes 147 nodes here; without raised thresholds it goes round in circles and takes 979.
+#[test]
+fn the_search_leaves_circles() {
+    let graph = Graph::random(9_515_255_611_234_195_162, 40, 5);
+    let mut root = State { graph: &graph, node: 20, hand: Counts::default() };
+    let solved = solver(1, 1).solve(&mut root, to_the_end(5_000, 300), &AtomicBool::new(false));
+    assert_eq!(solved.verdict, Verdict::Disproven);
+}
+
 /// Adds a tree with `attacks` rounds of three attacks and some defences. Returns its root. Only the last attack of each
 /// node is good, and only if the tree is a mate.
 fn add_tree(
