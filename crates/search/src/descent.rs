@@ -251,7 +251,9 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         };
         let first_child = self.children.len();
         self.children.extend_from_slice(cached);
-        self.must_progress |= self.is_long() && plies_left < plies_left_then;
+        // Where proofs must be short, a longer path is another question: fewer plies are left.
+        self.must_progress |=
+            self.is_long() && plies_left < plies_left_then && !self.limits_proof_length;
         let depth_differs = plies_left != plies_left_then;
         for Child { value, cost, .. } in &mut self.children[first_child..] {
             let too_long = self.limits_proof_length && value.plies >= plies_left;
