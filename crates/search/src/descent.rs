@@ -2,7 +2,7 @@
 //!
 //! df-pn with a transposition table: Nagai, *Df-pn algorithm for searching AND/OR trees and its applications* (2002).
 //! 1+ε thresholds: Pawlewicz and Lew (2007). Disproofs that depend on the path: Kishimoto and Müller (2004). Thresholds
-//! raised in circles: Kishimoto (2010).
+//! raised where the search goes round in circles: Kishimoto (2010).
 //! `docs/search.md` lists the known hazards of such searches and the remedy for each.
 
 mod overlap;
@@ -79,8 +79,8 @@ pub(super) struct Descent<G: Game, T> {
     next_ancestor: u16,
     /// Proofs longer than the depth limit do not count. Set while a proof is rebuilt and while a shorter one is sought.
     limits_proof_length: bool,
-    /// Thresholds do not count until a node is expanded or disproven by a repetition. Set when the search enters a
-    /// position by a longer path than the last time: it may be going round in circles.
+    /// Thresholds are raised until a node is expanded, or disproven in a way that depends on the path. Set in long
+    /// searches that enter a cached node by a longer path than at the last visit: perhaps they go round in circles.
     must_progress: bool,
 }
 
@@ -178,7 +178,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         }
     }
 
-    /// Searches a node until it is solved or a number reaches its threshold.
+    /// Searches a node until it is solved or a number reaches its threshold, see also [`Self::must_progress`].
     fn search(
         &mut self,
         game: &mut G,
@@ -237,7 +237,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
     }
 
     /// Pushes the cached children of an earlier visit; `false` if there are none. Children whose value may not hold
-    /// here are open again.
+    /// here are open again. May set [`Self::must_progress`].
     fn push_cached(
         &mut self,
         kind: NodeKind,
@@ -251,7 +251,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         };
         let first_child = self.children.len();
         self.children.extend_from_slice(cached);
-        // Where proofs must be short, a longer path is another question: fewer plies are left.
+        // If the length of proofs is limited, a longer path leaves fewer plies. That is another question, no circle.
         self.must_progress |=
             self.is_long() && plies_left < plies_left_then && !self.limits_proof_length;
         let depth_differs = plies_left != plies_left_then;

@@ -136,7 +136,8 @@ impl<G: Game> DfPn<G> {
 
     /// Sets the number of nodes after which searches use the methods for long searches: a delayed check also counts
     /// once the check before it is hard, all children are looked up, children that overlap are recognised, and
-    /// thresholds are raised in circles. By default 262,144. Tests lower it, to try these methods on small games.
+    /// thresholds are raised where the search goes round in circles. By default 262,144. Tests lower it, to try these
+    /// methods on small games.
     #[doc(hidden)]
     pub const fn long_after(&mut self, nodes: u64) {
         self.descent.long_after = nodes;

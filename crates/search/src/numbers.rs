@@ -34,11 +34,12 @@ impl ProofNumbers {
         self.proof >= thresholds.proof || self.disproof >= thresholds.disproof
     }
 
-    /// These thresholds, but above the numbers.
+    /// These thresholds, each raised to at least one more than the number, as far as a number can get there.
     pub(super) fn raised_above(self, numbers: Self) -> Self {
+        let raised = |threshold: u32, number: u32| threshold.max(LARGEST.min(number + 1));
         Self {
-            proof: self.proof.max(numbers.proof.saturating_add(1)),
-            disproof: self.disproof.max(numbers.disproof.saturating_add(1)),
+            proof: raised(self.proof, numbers.proof),
+            disproof: raised(self.disproof, numbers.disproof),
         }
     }
 

@@ -80,6 +80,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         if self.unwinding_to.is_some_and(|to| to >= ply) {
             self.unwinding_to = None;
             self.stop = None;
+            self.must_progress = false;
         }
     }
 }
