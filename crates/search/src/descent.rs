@@ -80,7 +80,7 @@ pub(super) struct Descent<G: Game, T> {
     /// Proofs longer than the depth limit do not count. Set while a proof is rebuilt and while a shorter one is sought.
     limits_proof_length: bool,
     /// Thresholds are raised until a node is expanded, or disproven in a way that depends on the path. Set in long
-    /// searches that enter a cached node by a longer path than at the last visit: perhaps they go round in circles.
+    /// searches that enter a cached node by a longer path than at the last visit, which may be part of a circle.
     must_progress: bool,
 }
 
@@ -251,7 +251,7 @@ impl<G: Game, T: TranspositionTable<G::Hand>> Descent<G, T> {
         };
         let first_child = self.children.len();
         self.children.extend_from_slice(cached);
-        // If the length of proofs is limited, a longer path leaves fewer plies. That is another question, no circle.
+        // If the length of proofs is limited, a longer path leaves fewer plies, so the question is a different one.
         self.must_progress |=
             self.is_long() && plies_left < plies_left_then && !self.limits_proof_length;
         let depth_differs = plies_left != plies_left_then;

@@ -34,7 +34,7 @@ impl ProofNumbers {
         self.proof >= thresholds.proof || self.disproof >= thresholds.disproof
     }
 
-    /// These thresholds, each raised to at least one more than the number, as far as a number can get there.
+    /// These thresholds, each raised to at least one more than the number, but not above the largest open number.
     pub(super) fn raised_above(self, numbers: Self) -> Self {
         let raised = |threshold: u32, number: u32| threshold.max(LARGEST.min(number + 1));
         Self {

@@ -177,6 +177,20 @@ fn a_control_reports_when_a_length_is_measured() {
 
 /// The limits stop the search for the shortest mate (15 plies) in each of its steps: at the root, at positions of the
 /// line, and in the check of a proof.
+/// The root of this bare king (issue 6 of KomoringHeights) has large numbers from the beginning.
+#[test]
+fn a_hopeless_search_gives_up_soon_after_64_nodes() {
+    let root = position("7k1/9/9/9/9/9/9/9/9 b B2G2SL2P2rb2g2s4n3l16p 1");
+    let nodes = |when_hopeless| {
+        let limits = Limits { when_hopeless, ..Limits::new(31, 500) };
+        let solved = solver().solve(&root, Attacker::SideToMove, &limits);
+        assert_eq!(solved.verdict, Verdict::Unknown(Stop::Nodes));
+        solved.stats.nodes
+    };
+    assert!((64..100).contains(&nodes(WhenHopeless::GiveUp)));
+    assert_eq!(nodes(WhenHopeless::GoOn), 500);
+}
+
 #[test]
 fn a_limited_search_for_the_shortest_mate_ends_with_a_mate() {
     let root = position(MATE);
