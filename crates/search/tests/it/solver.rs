@@ -177,7 +177,7 @@ fn a_control_reports_when_a_length_is_measured() {
 
 /// The limits stop the search for the shortest mate (15 plies) in each of its steps: at the root, at positions of the
 /// line, and in the check of a proof.
-/// The root of this bare king (issue 6 of KomoringHeights) has large numbers from the beginning.
+/// The root of this bare king (issue 6 of `KomoringHeights`) has large numbers from the beginning.
 #[test]
 fn a_hopeless_search_gives_up_soon_after_64_nodes() {
     let root = position("7k1/9/9/9/9/9/9/9/9 b B2G2SL2P2rb2g2s4n3l16p 1");
