@@ -191,16 +191,17 @@ impl RunFiles {
             let objects: Vec<_> = self.paths().map(|path| staging.destination(path)).collect();
             claims.write(objects.iter().map(FileClaim::in_place))?;
             if self.is_new {
-                check_absence(objects.iter())?;
                 // A local manifest belongs to a run that was completed but not sent.
                 check_not_interrupted(Some(&self.manifest))?;
                 let copy = self.checkpoint.as_ref().map(|path| staging.destination(path));
                 check_not_interrupted(copy.as_ref())?;
+                check_absence(objects.iter())?;
             }
         }
         if self.is_new {
-            check_absence(self.paths())?;
+            // An interrupted run can already have written outputs. It is checked first, because it can be resumed.
             check_not_interrupted(self.checkpoint.as_ref())?;
+            check_absence(self.paths())?;
         }
         Ok(())
     }
