@@ -18,6 +18,9 @@ const SCHEMES: &[&str] = &[
     "memory://",
 ];
 
+/// An object can be replaced while it is read. It is read at most so many times.
+const READ_ATTEMPTS: u32 = 4;
+
 /// Whether a path is the URL of an object or of a folder of objects.
 pub(crate) fn is_object(path: &Path) -> bool {
     let text = path.as_os_str().as_encoded_bytes();
@@ -69,12 +72,22 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
 /// The content of a regular file or an object. Rejects pipes, because callers may read the file twice and must not
 /// block.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
     if !is_object(path) {
         check_file(&path.metadata()?)?;
     }
-    open(path)?.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let read = || -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        open(path)?.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    // An object that was replaced meanwhile, such as the checkpoint of a running process, is read again.
+    for _ in 1..READ_ATTEMPTS {
+        match read() {
+            Err(error) if error.kind() == io::ErrorKind::StaleNetworkFileHandle => {}
+            result => return result,
+        }
+    }
+    read()
 }
 
 /// The names of the entries of a folder. Empty for a URL without objects under it.

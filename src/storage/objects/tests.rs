@@ -3,15 +3,15 @@
 use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::*;
 use crate::engine::progress::Progress;
 use crate::error::{Error, ErrorKind, Remedy};
-use crate::jobs::checkpoint::{Checkpoint, RunProgress};
-use crate::jobs::filter::filter;
+use crate::jobs::checkpoint::Checkpoint;
+use crate::jobs::filter::{filter, filter_with};
 use crate::jobs::merge::{MergePlan, MergeRequest, merge};
 use crate::jobs::plan::{JobPlan, JobRequest};
 use crate::jobs::record_totals::{RecordManifest, RecordProgress};
@@ -19,11 +19,13 @@ use crate::jobs::run_files::RunRequest;
 use crate::jobs::settings::Settings;
 use crate::jobs::shard_set::ShardSet;
 use crate::jobs::status::{ShardState, status};
+use crate::mate::judge::{Judge, MateResult, PositionJudge};
 use crate::ops::convert::{ConvertPlan, ConvertRequest, convert};
 use crate::records::output_kind::OutputKind;
 use crate::records::shard::Shard;
 use crate::records::shard_choice::ShardChoice;
 use crate::records::source::{Input, InputRange, Source};
+use crate::shogi::Position;
 use crate::storage::checksum::Sha256Sum;
 use crate::storage::{files, own_files};
 
@@ -349,6 +351,24 @@ fn a_resumed_run_sends_outputs_that_were_finished_and_not_sent() {
     assert!(run_filter(resumed(request(out))).unwrap());
 }
 
+/// Interrupts a run after a number of verdicts. Asserts before each verdict that the run is shown as running.
+struct Interrupting {
+    judge: Judge,
+    out: &'static str,
+    left: Arc<AtomicU64>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl PositionJudge for Interrupting {
+    fn judge(&mut self, position: &mut Position, cancel: &AtomicBool) -> MateResult {
+        assert_eq!(status(Path::new(self.out)).unwrap()[0].shards[0].state, ShardState::Running);
+        if self.left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.cancel.store(true, Ordering::Relaxed);
+        }
+        self.judge.judge(position, cancel)
+    }
+}
+
 #[test]
 fn another_machine_resumes_a_run_from_the_copy_of_its_checkpoint() {
     put("memory://moved/a.hcp", &sample(500));
@@ -360,31 +380,22 @@ fn another_machine_resumes_a_run_from_the_copy_of_its_checkpoint() {
     };
     let folder = tempfile::tempdir().unwrap();
     run_filter(request(whole, folder.path())).unwrap();
-    let done = || {
-        let copy = Checkpoint::<RecordProgress>::read(&Path::new(out).join("a.checkpoint"));
-        copy.ok().flatten().map(|copy| copy.progress.done())
-    };
     let state = || status(Path::new(out)).unwrap()[0].shards[0].state;
     let (mut interruptions, mut segments) = (0, 0);
     loop {
         // Each process has an empty folder, as on another machine.
         let folder = tempfile::tempdir().unwrap();
         let plan = JobPlan::new(resumed(request(out, folder.path()))).unwrap();
-        let (before, cancel) = (done(), AtomicBool::new(false));
-        let result = thread::scope(|scope| {
-            let run = scope.spawn(|| filter(plan, &mut progress(), &cancel));
-            while !run.is_finished() && done() == before {
-                thread::yield_now();
-            }
-            // The first copy, of a run that has done nothing, already shows that it runs.
-            let began = before.is_none().then(state);
-            while !run.is_finished() && done() <= before.max(Some(0)) {
-                thread::yield_now();
-            }
-            assert_eq!(began.unwrap_or(ShardState::Running), ShardState::Running);
-            cancel.store(true, Ordering::Relaxed);
-            run.join().unwrap()
-        });
+        let search = plan.settings.search.clone();
+        // More verdicts each time, so that the run ends.
+        let left = Arc::new(AtomicU64::new(60 * (interruptions + 1)));
+        let cancel = Arc::new(AtomicBool::new(false));
+        let judge_cancel = Arc::clone(&cancel);
+        let make_judge = move || {
+            let (left, cancel) = (Arc::clone(&left), Arc::clone(&judge_cancel));
+            Ok(Interrupting { judge: Judge::try_new(&search)?, out, left, cancel })
+        };
+        let result = filter_with(plan, make_judge, &mut progress(), &cancel);
         let Err(error) = result else { break };
         assert_eq!(error.remedy(), Some(Remedy::Resume), "{error}");
         interruptions += 1;
