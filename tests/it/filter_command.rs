@@ -2,11 +2,11 @@
 //!
 //! The exit statuses are the documented ones: 0, 1, 2, 3, 130, 143.
 
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
-use std::{fs, thread};
 
 use kyokumen::format::Format;
 use snapbox::{assert_data_eq, str};
@@ -383,22 +383,26 @@ fn status_watches_until_all_shards_are_done() {
         dir.program("gen-filter", words).succeeds()
     };
     shard("1/2");
-    let child = dir.kyokumen(["status", "out", "--watch=1"]).0.stdout(Stdio::piped()).spawn();
-    let child = child.unwrap();
-    thread::sleep(Duration::from_millis(1500));
+    let mut command = dir.kyokumen(["status", "out", "--watch=1"]).0;
+    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut shown = String::new();
+    stdout.read_line(&mut shown).unwrap();
     shard("2/2");
-    let shown = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    stdout.read_to_string(&mut shown).unwrap();
+    child.wait().unwrap();
     assert!(shown.starts_with("a: 1 done, 1 missing; 25 of about 50 records"), "{shown}");
     assert!(shown.contains("\na: 2 done; 50 of 50 records"), "{shown}");
-    let mut child = dir.kyokumen(["status", "early", "--watch=1"]).0;
-    let child = child.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    thread::sleep(Duration::from_millis(500));
+    let mut command = dir.kyokumen(["status", "early", "--watch=1"]).0;
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut message = String::new();
+    stderr.read_line(&mut message).unwrap();
     let words = ["a.hcp", "-o", "early", "--nodes", "1", "--hash-mb", "1"];
     dir.program("gen-filter", words).succeeds();
-    let ended = child.wait_with_output().unwrap();
-    let [shown, message] =
-        [ended.stdout, ended.stderr].map(|text| String::from_utf8(text).unwrap());
-    assert!(shown.starts_with("a: 1 done; 50 of 50 records\n"), "{shown}");
+    let shown = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    stderr.read_to_string(&mut message).unwrap();
+    assert!(shown.contains("a: 1 done; 50 of 50 records\n"), "{shown}");
     assert_eq!(message, "waiting for the first run in early\n");
     let once = dir.kyokumen(["status", "out", "--watch"]).succeeds().text();
     assert_eq!(once.matches("a: 2 done").count(), 1);
