@@ -13,7 +13,7 @@ use crate::records::claims::{FileClaim, FileClaims, check_absence, check_rereada
 use crate::records::opening::check_folder;
 use crate::records::shard::Shard;
 use crate::records::shard_choice::ShardChoice;
-use crate::records::sink::OutputPlan;
+use crate::records::sink::{OutputPlan, partial_path};
 use crate::records::source::Input;
 use crate::storage::files;
 #[cfg(feature = "cli")]
@@ -190,20 +190,28 @@ impl RunFiles {
         if let Some(staging) = &self.staging {
             let objects: Vec<_> = self.paths().map(|path| staging.destination(path)).collect();
             claims.write(objects.iter().map(FileClaim::in_place))?;
-            if self.is_new {
+        }
+        if self.is_new { self.check_new() } else { Ok(()) }
+    }
+
+    /// Checks that a new run replaces no files. If the files belong to an interrupted run, the error says so: that run
+    /// can be resumed, even if it has already named or sent some of its outputs.
+    fn check_new(&self) -> Result<(), Error> {
+        if let Some(checkpoint) = &self.checkpoint {
+            check_not_interrupted(checkpoint)?;
+            if let Some(staging) = &self.staging {
                 // A local manifest belongs to a run that was completed but not sent.
-                check_not_interrupted(Some(&self.manifest))?;
-                let copy = self.checkpoint.as_ref().map(|path| staging.destination(path));
-                check_not_interrupted(copy.as_ref())?;
-                check_absence(objects.iter())?;
+                check_not_interrupted(&self.manifest)?;
+                check_not_interrupted(&staging.destination(checkpoint))?;
             }
         }
-        if self.is_new {
-            // An interrupted run can already have written outputs. It is checked first, because it can be resumed.
-            check_not_interrupted(self.checkpoint.as_ref())?;
-            check_absence(self.paths())?;
+        let objects: Vec<_> = self.paths().map(|path| self.destination(path)).collect();
+        let absent = check_absence(objects.iter().chain(self.paths()));
+        if absent.is_err() && self.checkpoint.is_some() {
+            // A run that ends before its first checkpoint is due has only this while it names its outputs.
+            check_not_interrupted(&partial_path(&self.manifest))?;
         }
-        Ok(())
+        absent
     }
 
     /// The outputs and the manifest.
@@ -234,13 +242,10 @@ impl RunFiles {
 }
 
 /// Checks that a file of an interrupted run does not exist.
-fn check_not_interrupted(state: Option<&PathBuf>) -> Result<(), Error> {
-    let exists = |path| files::exists(path).map_err(|source| Error::io("access", path, source));
-    match state {
-        Some(path) if exists(path)? => {
-            let message = format!("{} belongs to an interrupted run", path.display());
-            Err(Error::exists(message).with_remedy(Remedy::ResumeOrRestart))
-        }
-        _ => Ok(()),
+fn check_not_interrupted(path: &Path) -> Result<(), Error> {
+    if files::exists(path).map_err(|source| Error::io("access", path, source))? {
+        let message = format!("{} belongs to an interrupted run", path.display());
+        return Err(Error::exists(message).with_remedy(Remedy::ResumeOrRestart));
     }
+    Ok(())
 }

@@ -18,7 +18,7 @@ const SCHEMES: &[&str] = &[
     "memory://",
 ];
 
-/// An object can be replaced while it is read. It is read at most so many times.
+/// How often a file is read if it is replaced each time while it is read.
 const READ_ATTEMPTS: u32 = 4;
 
 /// Whether a path is the URL of an object or of a folder of objects.
@@ -70,17 +70,21 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read + Send>> {
 }
 
 /// The content of a regular file or an object. Rejects pipes, because callers may read the file twice and must not
-/// block.
+/// block. If the content is replaced while it is read, reads the new content.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !is_object(path) {
         check_file(&path.metadata()?)?;
     }
-    let read = || -> io::Result<Vec<u8>> {
+    read_again(|| {
         let mut bytes = Vec::new();
         open(path)?.read_to_end(&mut bytes)?;
         Ok(bytes)
-    };
-    // An object that was replaced meanwhile, such as the checkpoint of a running process, is read again.
+    })
+}
+
+/// Reads again if the file was replaced meanwhile, as the checkpoints of running processes are. Objects and network
+/// file systems report it by the same kind of error.
+fn read_again(mut read: impl FnMut() -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
     for _ in 1..READ_ATTEMPTS {
         match read() {
             Err(error) if error.kind() == io::ErrorKind::StaleNetworkFileHandle => {}
@@ -164,6 +168,30 @@ mod tests {
         }
         for url in ["s3://a/b.hcp", "gs://a/b", "az://a/b"] {
             assert!(is_object(Path::new(url)), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_replaced_while_it_was_read_is_read_again() {
+        use io::ErrorKind::{NotFound, StaleNetworkFileHandle};
+
+        // Number of failed reads, their error, and the number of reads in all.
+        for (failed, kind, expected) in [
+            (0, NotFound, 1),
+            (3, StaleNetworkFileHandle, 4),
+            (9, StaleNetworkFileHandle, 4),
+            (9, NotFound, 1),
+        ] {
+            let mut reads = 0;
+            let read = read_again(|| {
+                reads += 1;
+                if reads <= failed { Err(kind.into()) } else { Ok(vec![reads]) }
+            });
+            assert_eq!(reads, expected);
+            match read {
+                Ok(bytes) => assert_eq!(bytes, [failed + 1]),
+                Err(error) => assert!(error.kind() == kind && failed >= expected),
+            }
         }
     }
 

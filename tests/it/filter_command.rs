@@ -390,7 +390,7 @@ fn status_watches_until_all_shards_are_done() {
     stdout.read_line(&mut shown).unwrap();
     shard("2/2");
     stdout.read_to_string(&mut shown).unwrap();
-    child.wait().unwrap();
+    assert!(child.wait().unwrap().success());
     assert!(shown.starts_with("a: 1 done, 1 missing; 25 of about 50 records"), "{shown}");
     assert!(shown.contains("\na: 2 done; 50 of 50 records"), "{shown}");
     let mut command = dir.kyokumen(["status", "early", "--watch=1"]).0;

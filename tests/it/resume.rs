@@ -512,7 +512,16 @@ fn a_run_that_ended_between_renames_can_be_resumed() {
             fs::rename(named, partial).unwrap();
         }
     };
+    let check_refused = || {
+        let error = JobPlan::new(with_run(request, |run| run.resume = false)).unwrap_err();
+        assert!(error.to_string().ends_with("belongs to an interrupted run"), "{error}");
+        assert_eq!(error.remedy(), Some(Remedy::ResumeOrRestart));
+    };
     unname();
+    check_refused();
+    // A run that ends before its first checkpoint is due has none.
+    fs::remove_file(left.output("a.checkpoint")).unwrap();
+    check_refused();
     assert!(run(request.clone(), 1).unwrap().was_done);
     assert!(contents(&request.run.output) == whole);
     // A manifest without its outputs is ignored, and the run resumes from the checkpoint.
