@@ -187,16 +187,20 @@ impl RunFiles {
         claims.write(outputs.chain(files.map(FileClaim::file)))?;
         claims.write([FileClaim::in_place(&self.lock)])?;
         claims.write(self.metrics.file.iter().map(FileClaim::file_or_pipe))?;
-        if let Some(staging) = &self.staging {
-            let objects: Vec<_> = self.paths().map(|path| staging.destination(path)).collect();
-            claims.write(objects.iter().map(FileClaim::in_place))?;
-        }
-        if self.is_new { self.check_new() } else { Ok(()) }
+        let objects = self.objects();
+        claims.write(objects.iter().map(FileClaim::in_place))?;
+        if self.is_new { self.check_new(&objects) } else { Ok(()) }
+    }
+
+    /// The URLs of the outputs and the manifest. None if they are written to a local folder.
+    fn objects(&self) -> Vec<PathBuf> {
+        let staging = self.staging.iter();
+        staging.flat_map(|staging| self.paths().map(|path| staging.destination(path))).collect()
     }
 
     /// Checks that a new run replaces no files. If the files belong to an interrupted run, the error says so: that run
     /// can be resumed, even if it has already named or sent some of its outputs.
-    fn check_new(&self) -> Result<(), Error> {
+    fn check_new(&self, objects: &[PathBuf]) -> Result<(), Error> {
         if let Some(checkpoint) = &self.checkpoint {
             check_not_interrupted(checkpoint)?;
             if let Some(staging) = &self.staging {
@@ -205,10 +209,9 @@ impl RunFiles {
                 check_not_interrupted(&staging.destination(checkpoint))?;
             }
         }
-        let objects: Vec<_> = self.paths().map(|path| self.destination(path)).collect();
         let absent = check_absence(objects.iter().chain(self.paths()));
         if absent.is_err() && self.checkpoint.is_some() {
-            // A run that ends before its first checkpoint is due has only this while it names its outputs.
+            // While a short run names its outputs, this file is the only trace of it: it has written no checkpoint.
             check_not_interrupted(&partial_path(&self.manifest))?;
         }
         absent

@@ -18,7 +18,7 @@ const SCHEMES: &[&str] = &[
     "memory://",
 ];
 
-/// How often a file is read if it is replaced each time while it is read.
+/// Maximum number of attempts to read a file that other processes replace meanwhile.
 const READ_ATTEMPTS: u32 = 4;
 
 /// Whether a path is the URL of an object or of a folder of objects.

@@ -373,23 +373,23 @@ fn damaged_checkpoints_and_outputs_are_refused() {
     assert!(!left.output("a.checkpoint").exists());
 }
 
+/// Asserts that the run is refused without `--resume` and `--force`, because it was interrupted.
+#[track_caller]
+fn assert_not_restarted(request: &JobRequest) {
+    let error = JobPlan::new(with_run(request, |run| run.resume = false)).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Exists));
+    assert!(error.to_string().ends_with(" belongs to an interrupted run"), "{error}");
+    assert_eq!(error.remedy(), Some(Remedy::ResumeOrRestart));
+}
+
 #[test]
 fn an_interrupted_run_restarts_only_with_force() {
     let left = interrupted();
-    let plan = |force| {
-        JobPlan::new(with_run(&left.request, |run| (run.resume, run.force) = (false, force)))
-    };
-    let check = || {
-        let error = plan(false).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Exists));
-        assert!(error.to_string().ends_with("belongs to an interrupted run"), "{error}");
-        assert_eq!(error.remedy(), Some(Remedy::ResumeOrRestart));
-    };
-    check();
+    assert_not_restarted(&left.request);
     // The run could have been interrupted while it renamed its outputs.
     fs::write(left.output("a.hcp"), []).unwrap();
-    check();
-    assert!(plan(true).is_ok());
+    assert_not_restarted(&left.request);
+    assert!(JobPlan::new(restarted(&left.request)).is_ok());
     let filtered = run(restarted(&left.request), u64::MAX).unwrap();
     assert_eq!(filtered.manifest.resumed_from, [0; 0]);
 }
@@ -512,16 +512,11 @@ fn a_run_that_ended_between_renames_can_be_resumed() {
             fs::rename(named, partial).unwrap();
         }
     };
-    let check_refused = || {
-        let error = JobPlan::new(with_run(request, |run| run.resume = false)).unwrap_err();
-        assert!(error.to_string().ends_with("belongs to an interrupted run"), "{error}");
-        assert_eq!(error.remedy(), Some(Remedy::ResumeOrRestart));
-    };
     unname();
-    check_refused();
-    // A run that ends before its first checkpoint is due has none.
+    assert_not_restarted(request);
+    // A short run has written no checkpoint.
     fs::remove_file(left.output("a.checkpoint")).unwrap();
-    check_refused();
+    assert_not_restarted(request);
     assert!(run(request.clone(), 1).unwrap().was_done);
     assert!(contents(&request.run.output) == whole);
     // A manifest without its outputs is ignored, and the run resumes from the checkpoint.

@@ -305,6 +305,14 @@ fn check_merged(url: &Path, out: &Path) {
     assert!(sets.iter().any(|set| !set.wrong_outputs(None).is_empty()));
 }
 
+/// Asserts that a new run is refused, because the files belong to an interrupted run.
+#[track_caller]
+fn assert_not_restarted(request: JobRequest) {
+    let refused = JobPlan::new(request).unwrap_err();
+    assert!(refused.to_string().ends_with(" belongs to an interrupted run"), "{refused}");
+    assert_eq!(refused.remedy(), Some(Remedy::ResumeOrRestart));
+}
+
 #[test]
 fn a_resumed_run_sends_outputs_that_were_finished_and_not_sent() {
     let folder = tempfile::tempdir().unwrap();
@@ -319,14 +327,13 @@ fn a_resumed_run_sends_outputs_that_were_finished_and_not_sent() {
     let here = with(request(out), |run| run.output = staging.folder.clone());
     run_filter(here).unwrap();
     assert_eq!(files::names_in(Path::new(out)).unwrap(), [""; 0]);
-    let other_machine = tempfile::tempdir().unwrap();
-    let check_refused = |folder: &Path| {
-        let refused = with(request(out), |run| run.tmp_dir = Some(folder.to_owned()));
-        let refused = JobPlan::new(refused).unwrap_err();
-        assert!(refused.to_string().ends_with(" belongs to an interrupted run"), "{refused}");
-        assert_eq!(refused.remedy(), Some(Remedy::ResumeOrRestart));
-    };
-    check_refused(folder.path());
+    assert_not_restarted(request(out));
+    // Standard input cannot be read again, so a run that reads it is not told to resume.
+    let inputs = vec![PathBuf::from("-")];
+    let once = with(request(out), |run| run.name = Some("a".to_owned()));
+    let once = JobRequest { inputs, from: Some("hcp".parse().unwrap()), ..once };
+    let refused = JobPlan::new(once).unwrap_err();
+    assert_eq!(refused.remedy(), Some(Remedy::Replace), "{refused}");
     let manifest = RecordManifest::read(&staging.folder.join("a.manifest.json")).unwrap();
     let copy = Checkpoint::<RecordProgress>::begun(manifest.identity(), Some(300), Vec::new());
     put("memory://send/out/a.checkpoint", &copy.to_bytes(&[]).unwrap());
@@ -347,8 +354,10 @@ fn a_resumed_run_sends_outputs_that_were_finished_and_not_sent() {
     assert!(!files::exists(&Path::new(out).join("a.hcp")).unwrap());
     // A process that was interrupted while it sent the outputs has sent the first.
     put("memory://send/out/a.hcp", &bytes);
-    check_refused(folder.path());
-    check_refused(other_machine.path());
+    assert_not_restarted(request(out));
+    let folder_there = tempfile::tempdir().unwrap();
+    let there = |run: &mut RunRequest| run.tmp_dir = Some(folder_there.path().to_owned());
+    assert_not_restarted(with(request(out), there));
     fs::write(&kept, bytes).unwrap();
     assert!(!run_filter(resumed(request(out))).unwrap());
     assert_same(Path::new(whole), Path::new(out));
@@ -356,7 +365,7 @@ fn a_resumed_run_sends_outputs_that_were_finished_and_not_sent() {
     assert!(run_filter(resumed(request(out))).unwrap());
 }
 
-/// Interrupts a run after a number of verdicts. Asserts before each verdict that the run is shown as running.
+/// Interrupts a run after a number of verdicts. Asserts before each verdict that `status` shows the run as running.
 struct Interrupting {
     judge: Judge,
     out: &'static str,
@@ -412,8 +421,7 @@ fn another_machine_resumes_a_run_from_the_copy_of_its_checkpoint() {
         let names = files::names_in(Path::new(out)).unwrap();
         segments = segments.max(names.iter().filter(|name| name.contains(".partial.")).count());
         assert_eq!(state(), ShardState::Interrupted);
-        let refused = JobPlan::new(request(out, folder.path())).unwrap_err();
-        assert!(refused.to_string().ends_with(" belongs to an interrupted run"), "{refused}");
+        assert_not_restarted(request(out, folder.path()));
         let mut other = resumed(request(out, tempfile::tempdir().unwrap().path()));
         other.settings.search.nodes = 101;
         assert!(matches!(run_filter(other).unwrap_err().kind(), ErrorKind::Different(_)));
